@@ -1,0 +1,1 @@
+"""The guest over SSH: commands, files, and the helper that reads accessibility and windows."""

@@ -1,0 +1,1 @@
+"""Providers start machines: `container` (the embedded default) and `fake` (for fast tests)."""
