@@ -1,0 +1,122 @@
+"""``deskgym doctor``: what this machine can run, what is missing, and the command that installs it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from desktop_env.cli.output import console, print_json
+from desktop_env.errors import ImageError
+from desktop_env.paths import data_dir, state_dir
+from desktop_env.providers.container import host_problems, leftovers
+from desktop_env.vm_images.builder import missing_tools
+from desktop_env.vm_images.store import Store
+
+MEMORY_A_DESKTOP = 2.0
+"""GiB that one desktop with VS Code takes, with room for a data-science script."""
+DISK_FOR_AN_IMAGE = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at. ``needed``: without it no desktop runs here."""
+
+    name: str
+    ok: bool
+    detail: str
+    needed: bool = True
+
+
+def checks() -> Iterator[Check]:
+    """Look at this machine."""
+    yield _python()
+    problems = host_problems()
+    yield Check("containers", not problems, "; ".join(problems) or "systemd-nspawn over overlayfs")
+    missing = missing_tools()
+    packages = " ".join(dict.fromkeys(tool.package for tool in missing))
+    names = ", ".join(tool.name for tool in missing)
+    yield Check(
+        "image builder",
+        not missing,
+        f"missing {names} (remedy: apt-get install {packages})" if missing else "ready",
+        False,
+    )
+    yield _image()
+    yield _kvm()
+    yield _memory()
+    yield _disk()
+    yield _foreign_package()
+    left = leftovers()
+    yield Check(
+        "leftovers", not left, f"{len(left)} folders of dead machines in {state_dir()}" if left else "none", False
+    )
+
+
+def _python() -> Check:
+    return Check("python", sys.version_info >= (3, 11), f"{platform.python_version()}, needs 3.11 or newer")
+
+
+def _image() -> Check:
+    try:
+        image = Store.default().get()
+    except ImageError as error:
+        return Check("image", False, str(error))
+    return Check("image", True, f"{image.name} {image.digest[:12]}")
+
+
+def _kvm() -> Check:
+    """Say whether virtual machines would be fast: the device alone is not enough, the CPU must have it too."""
+    cpu = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    capable = any(flag in cpu.split() for flag in ("vmx", "svm"))
+    usable = capable and os.access("/dev/kvm", os.R_OK | os.W_OK)
+    reason = "the CPU shows neither vmx nor svm" if not capable else "/dev/kvm cannot be opened"
+    return Check("kvm", usable, "usable" if usable else f"not usable: {reason}; containers do not need it", False)
+
+
+def _memory() -> Check:
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return Check("memory", total >= MEMORY_A_DESKTOP, f"{total:.0f} GiB, {os.cpu_count()} cores")
+
+
+def _disk() -> Check:
+    folder = data_dir()
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free / 2**30
+    return Check("disk", free >= DISK_FOR_AN_IMAGE, f"{free:.0f} GiB free at {folder}, an image takes some 5", False)
+
+
+def _foreign_package() -> Check:
+    """OSWorld's package is called ``desktop_env`` too; installed beside ours, one of them shadows the other."""
+    try:
+        foreign = bool(files("desktop-env"))
+    except PackageNotFoundError:
+        foreign = False
+    detail = "OSWorld's desktop-env is installed here too (remedy: pip uninstall desktop-env)" if foreign else "none"
+    return Check("name clash", not foreign, detail)
+
+
+def doctor(json_output: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Say what this machine can run, what is missing, and the command that installs it.
+
+    Example: deskgym doctor
+    """
+    found = list(checks())
+    if json_output:
+        print_json({"checks": found})
+    else:
+        for check in found:
+            mark = "[green]✓[/]" if check.ok else ("[red]✗[/]" if check.needed else "[yellow]–[/]")
+            console.print(f"{mark} {check.name:<14} {escape(check.detail)}", soft_wrap=True)
+    if not all(check.ok for check in found if check.needed):
+        raise typer.Exit(2)
