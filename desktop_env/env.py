@@ -11,8 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -359,14 +358,6 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
         self._stop_machine()
         if self._owns_provider:
             self._provider.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _running(self, *, allow_ended: bool = False) -> Episode:
         if self._episode is None:

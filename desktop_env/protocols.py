@@ -6,6 +6,7 @@ as the Protocols below and finds them by name through `desktop_env.registry`.
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -95,6 +96,12 @@ class Guest(Protocol):
 
     def digest(self, path: str, *, timeout: float = 60.0) -> str:
         """Give the SHA-256 of a regular file; the same errors as `read`."""
+
+    def forward(self, port: int, accept: Callable[[socket.socket], None]) -> None:
+        """Listen on ``127.0.0.1:port`` in the guest as long as it runs; each connection goes to ``accept``.
+
+        ``accept`` is called on a thread of its own with a connected socket, and returns when it has served it.
+        """
 
     def tree(self, *, budget: float = 2.0, max_nodes: int = 20_000, timeout: float = 15.0) -> Tree:
         """Read the accessibility tree of all programs, spending about ``budget`` seconds at most."""

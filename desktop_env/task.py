@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
 
 from desktop_env.errors import TaskError
 from desktop_env.values import Limits
@@ -26,6 +26,15 @@ CATEGORIES = (
     "visualization-reporting",
 )
 GuestPath = Annotated[str, StringConstraints(pattern=r"^/[^\x00]*$")]
+
+
+def _inside(value: str) -> str:
+    if value.startswith("/") or ".." in PurePosixPath(value).parts:
+        raise ValueError("must be a path inside the task's folder")
+    return value
+
+
+TaskPath = Annotated[str, AfterValidator(_inside)]
 
 
 class _Model(BaseModel):
@@ -46,14 +55,7 @@ class FileStep(_Model):
     step: Literal["file"]
     path: GuestPath
     text: str | None = None
-    source: str | None = None
-
-    @field_validator("source")
-    @classmethod
-    def _inside(cls, value: str | None) -> str | None:
-        if value is not None and (value.startswith("/") or ".." in PurePosixPath(value).parts):
-            raise ValueError("must be a path inside the task's folder")
-        return value
+    source: TaskPath | None = None
 
 
 class RunStep(_Model):
@@ -75,7 +77,16 @@ class LaunchStep(_Model):
     timeout: Annotated[float, Field(gt=0, le=600)] = 60.0
 
 
-SetupStep = Annotated[DataStep | FileStep | RunStep | LaunchStep, Field(discriminator="step")]
+class ServeStep(_Model):
+    """Serves the folder ``source`` of the task to the guest as ``http://host:port/``; afterwards it answers there."""
+
+    step: Literal["serve"]
+    source: TaskPath
+    host: Annotated[str, StringConstraints(pattern=r"^[a-z0-9.-]+\.local$")] = "data.local"
+    port: Annotated[int, Field(ge=1, le=65535)] = 80
+
+
+SetupStep = Annotated[DataStep | FileStep | RunStep | LaunchStep | ServeStep, Field(discriminator="step")]
 
 
 class TaskLimits(_Model):

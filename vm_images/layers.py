@@ -22,7 +22,7 @@ from desktop_env.vm_images.commands import Runner
 from desktop_env.vm_images.manifest import Versions
 from desktop_env.vm_images.recipe import Recipe
 
-BUILDER_VERSIONS = {"toolchain": 1, "base": 2, "python": 1, "vscode": 2, "tools": 1, "configuration": 1}
+BUILDER_VERSIONS = {"toolchain": 1, "base": 2, "python": 3, "vscode": 2, "tools": 1, "configuration": 1}
 """Raised by one when the making of a layer changes in a way that changes its contents."""
 
 IMAGE_LAYERS = ("base", "python", "vscode", "tools", "configuration")

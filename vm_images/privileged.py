@@ -348,7 +348,9 @@ def _inside(request: dict[str, Any]) -> None:
         if Path(f"{rootfs}/dev/{device}").exists():
             _mount("--bind", f"/dev/{device}", f"{rootfs}/dev/{device}")
     _mount("-t", "proc", "proc", f"{rootfs}/proc")
-    _mount("-t", "tmpfs", "-o", "mode=1777", "tmpfs", f"{rootfs}/tmp")
+    for folder in ("tmp", "dev/shm"):
+        if Path(rootfs, folder).is_dir():
+            _mount("-t", "tmpfs", "-o", "mode=1777", "tmpfs", f"{rootfs}/{folder}")
     _loopback_up()
     os.chroot(rootfs)
     os.chdir(request["folder"])

@@ -1,8 +1,8 @@
 """The layer `python`: /opt/python, a virtual environment of the guest's own Python with everything pinned.
 
-The host's pip downloads (by hash) and makes wheels of what is published as source; the installation runs in the
-toolchain's root filesystem, without network, at the final path. Modules are compiled there too, against a fixed time
-of change, so that the result is the same each time.
+The host's pip downloads (by hash); the installation, with the building of what is published as source alone, runs
+in the toolchain's root filesystem, without network, at the final path. Modules are compiled there too, against a
+fixed time of change, so that the result is the same each time.
 """
 
 from __future__ import annotations
@@ -22,8 +22,12 @@ _DOWNLOAD_DEADLINE = 1800.0
 _INSTALL_DEADLINE = 1200.0
 _INSTALL = (
     "/opt/python/bin/python $(echo /mnt/pip-*.whl)/pip --isolated install --no-index --no-deps --no-compile"
-    " --no-cache-dir --disable-pip-version-check --no-warn-script-location"
-    " --find-links /mnt --requirement /mnt/pins.txt"
+    " --no-cache-dir --no-build-isolation --disable-pip-version-check --no-warn-script-location --find-links /mnt"
+)
+_STEPS = (
+    "python3 -m venv --without-pip /opt/python",
+    f"{_INSTALL} setuptools",  # builds the sources among the rest
+    f"{_INSTALL} --requirement /mnt/pins.txt",
 )
 # Test suites, headers and static libraries of packages, never imported by the packages themselves.
 _PRUNED = [
@@ -48,13 +52,15 @@ def make_python(making: Making) -> Versions:
     for folder in (making.tree, wheels):
         making.privileged("adopt", tree=folder)
     binds = [[prefix, f"/{PREFIX}"], [wheels, "/mnt"]]
-    for script in ("python3 -m venv --without-pip /opt/python", _INSTALL):
+    for script in _STEPS:
         making.run_inside(["sh", "-ec", script], _INSTALL_DEADLINE, binds=binds)
     making.privileged("prune", tree=making.tree, patterns=_PRUNED)
     making.privileged("stamp", tree=making.tree, time=_TIME)
     compile_all = "/opt/python/bin/python -m compileall -q -j 0 --invalidation-mode timestamp /opt/python/lib"
     # Templates among the packages are not valid Python: failures to compile single files do not count.
     making.run_inside(["sh", "-c", f"{compile_all} >/dev/null || test $? = 1"], _INSTALL_DEADLINE, binds=binds)
+    if not all(any(prefix.glob(f"lib/python3.*/site-packages/{name}/__pycache__/*.pyc")) for name in ("pip", "numpy")):
+        raise ImageError(f"the Python modules were not compiled; log: {making.runner.log}")
     versions = python_versions(prefix)
     if len(versions) != len(pins):
         raise ImageError(f"{len(versions)} Python distributions were installed instead of {len(pins)}")
@@ -62,7 +68,7 @@ def make_python(making: Making) -> Versions:
 
 
 def _download(making: Making, wheels: Path, lock: str) -> None:
-    """Fill ``wheels``: what the lock pins as wheels for the guest, the rest as wheels made here."""
+    """Fill ``wheels`` with what the lock pins: wheels for the guest, and sources where there are none."""
     pip = pip_command()
     if not pip:
         raise HostError("pip is absent: install the package python3-pip")
@@ -82,11 +88,8 @@ def _download(making: Making, wheels: Path, lock: str) -> None:
     command = [*pip, "download", *common, *target, f"--dest={wheels}", f"--requirement={making.work / 'binary'}"]
     making.runner.run(command, _DOWNLOAD_DEADLINE)
     if sdists:
-        command = [*pip, "wheel", *common, f"--wheel-dir={wheels}", f"--requirement={making.work / 'source'}"]
-        making.runner.run(command, _DOWNLOAD_DEADLINE)
-    for wheel in wheels.glob("*.whl"):
-        if wheel.name.partition("-")[0].replace("_", "-").lower() in sdists and not wheel.name.endswith("-any.whl"):
-            raise ImageError(f"{wheel.name} is not pure Python: it cannot be made on the host")
+        source = ["--no-binary=:all:", f"--dest={wheels}", f"--requirement={making.work / 'source'}"]
+        making.runner.run([*pip, "download", *common, *source], _DOWNLOAD_DEADLINE)
 
 
 def python_versions(prefix: Path) -> dict[str, str]:

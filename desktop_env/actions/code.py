@@ -24,6 +24,7 @@ MAX_CODE = 2 << 20
 _MAX_LENGTH = 1 << 20
 
 _SUPPORTED = "supported are calls of pyautogui functions and time.sleep with literal arguments"
+_FORMS = "a text is WAIT, DONE, FAIL or pyautogui code"
 _FENCE = re.compile(r"```[ \t]*(?:python|py)?[ \t]*\n?(.*?)```", re.DOTALL | re.IGNORECASE)
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -56,9 +57,7 @@ def from_code(code: str, position: t.Point | None = None) -> tuple[t.Action, ...
         reader = _Reader(position)
         reader.run(tree.body)
     except SyntaxError as error:
-        raise ActionError(
-            f"line {error.lineno or 1}: {error.msg}; a text is WAIT, DONE, FAIL or pyautogui code"
-        ) from error
+        raise ActionError(f"line {error.lineno or 1}: {error.msg}; {_FORMS}") from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise ActionError(f"code that cannot be read: {error or type(error).__name__}") from error
     if not reader.found and not reader.harmless:
@@ -99,7 +98,7 @@ class _Reader:
             case ast.Constant():
                 pass
             case _:
-                _refuse(statement, "only calls do something")
+                _refuse(statement, f"{ast.unparse(statement)[:60]!r} does nothing; {_FORMS}")
 
     def _follow(self, action: t.Action) -> None:
         match action:

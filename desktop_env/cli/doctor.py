@@ -19,7 +19,7 @@ from desktop_env.cli.output import console, print_json
 from desktop_env.errors import ImageError
 from desktop_env.paths import data_dir, state_dir
 from desktop_env.providers.container import host_problems, leftovers
-from desktop_env.vm_images.builder import missing_tools
+from desktop_env.vm_images.commands import missing_tools
 from desktop_env.vm_images.store import Store
 
 MEMORY_A_DESKTOP = 2.0
@@ -43,7 +43,7 @@ def checks() -> Iterator[Check]:
     problems = host_problems()
     yield Check("containers", not problems, "; ".join(problems) or "systemd-nspawn over overlayfs")
     missing = missing_tools()
-    packages = " ".join(dict.fromkeys(tool.package for tool in missing))
+    packages = " ".join(dict.fromkeys(tool.apt for tool in missing))
     names = ", ".join(tool.name for tool in missing)
     yield Check(
         "image builder",

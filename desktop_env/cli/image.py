@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -100,7 +100,7 @@ def list_images(json_output: Json = False) -> None:
     console.print(table if images else "no images; `deskgym image build` makes the default one")
 
 
-def _facts(image: Image) -> dict[str, object] | dict[str, object]:
+def _facts(image: Image) -> dict[str, Any]:
     manifest = Store.default().manifest(image)
     return {
         "name": image.name,

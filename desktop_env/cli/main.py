@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import click
 import typer
 from rich.markup import escape
 
@@ -46,18 +45,10 @@ def options(
 
 def main() -> None:
     """Run the command line and exit: 0 done, 1 done but something failed, 2 wrong usage or a host that cannot do it."""
-    debug = "--debug" in sys.argv[1:]
     try:
-        code = app(standalone_mode=False, prog_name="deskgym")
-    except click.ClickException as error:
-        error.show()
-        sys.exit(2)
-    except (click.Abort, KeyboardInterrupt):
-        errors.print("stopped")
-        sys.exit(130)
+        app()
     except DeskgymError as error:
-        if debug:
+        if "--debug" in sys.argv[1:]:
             raise
         errors.print(f"[red]error:[/] {escape(str(error))}", soft_wrap=True)
         sys.exit(2)
-    sys.exit(code or 0)

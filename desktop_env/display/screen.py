@@ -7,10 +7,11 @@ does not survive ``fork``: make it in the process that uses it.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -167,7 +168,8 @@ class Screen:
             self._check()
             self._fences_sent += 1
             number = self._fences_sent
-        self._connection.send_fence(number.to_bytes(8, "big"))
+        with self._failing():
+            self._connection.send_fence(number.to_bytes(8, "big"))
         with self._state:
             return self._wait(lambda: self._fences_seen >= number, deadline)
 
@@ -176,7 +178,8 @@ class Screen:
         with self._state:
             self._check()
             number = self._corners_seen + 1
-        self._connection.send_update_request(Rect(0, 0, 1, 1), incremental=False)
+        with self._failing():
+            self._connection.send_update_request(Rect(0, 0, 1, 1), incremental=False)
         with self._state:
             return self._wait(lambda: self._corners_seen >= number, deadline)
 
@@ -207,7 +210,8 @@ class Screen:
         with self._state:
             self._check()
             self._input_at = time.monotonic()
-        self._connection.send_input(event)
+        with self._failing():
+            self._connection.send_input(event)
 
     def add_listener(self, listener: Listener) -> None:
         """Call ``listener`` after each change, in the reader thread: it must be quick and must not raise.
@@ -248,6 +252,15 @@ class Screen:
     def _wait_for_picture(self, timeout: float) -> None:
         if not self._wait(lambda: self._missing <= 0, time.monotonic() + timeout):
             raise ScreenError(f"the display sent no whole picture within {timeout:g} s")
+
+    @contextlib.contextmanager
+    def _failing(self) -> Iterator[None]:
+        """Let an error in sending be the end of the screen, as one in receiving is."""
+        try:
+            yield
+        except ScreenError as error:
+            self._fail(error)
+            raise
 
     def _fail(self, error: ScreenError) -> None:
         with self._state:

@@ -20,6 +20,7 @@ from typing import TypeVar
 import paramiko
 
 from desktop_env.errors import FileRefused, GuestError, GuestTimeout
+from desktop_env.guest.forward import forward_port
 from desktop_env.guest.helper import HelperClient
 from desktop_env.guest.keys import MachineKeys
 from desktop_env.values import CommandResult, FileFacts, GuestCall, Pulled, Tree, Window
@@ -237,6 +238,12 @@ class SSHGuest:
         if code:
             raise _read_error(code, path, 0, err.text())
         return out.text()[:64]
+
+    def forward(self, port: int, accept: Callable[[socket.socket], None]) -> None:
+        """Listen on ``127.0.0.1:port`` in the guest as long as it runs; each connection goes to ``accept``."""
+        self._record("forward", str(port))
+        with self._typed(f"port {port}"):
+            forward_port(self._transport("root"), port, accept)
 
     # the helper
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -92,6 +93,7 @@ class FakeGuest:
         self.on_call: Callable[[GuestCall], None] | None = None
         self.files: dict[str, bytes] = {}
         self.launched: list[str] = []
+        self.forwards: dict[int, Callable[[socket.socket], None]] = {}
         self.open_windows: list[Window] = []
         self.xml = EMPTY_TREE
         self.clipboard = ""
@@ -162,6 +164,11 @@ class FakeGuest:
     def digest(self, path: str, *, timeout: float = 60.0) -> str:
         """Give a file's SHA-256."""
         return hashlib.sha256(self.read(path)).hexdigest()
+
+    def forward(self, port: int, accept: Callable[[socket.socket], None]) -> None:
+        """Keep ``accept``; a test may call it with one end of a socket pair."""
+        self._record("forward", str(port))
+        self.forwards[port] = accept
 
     def tree(self, *, budget: float = 2.0, max_nodes: int = 20_000, timeout: float = 15.0) -> Tree:
         """Give ``xml``."""

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from desktop_env.errors import TaskError
 from desktop_env.protocols import Guest
-from desktop_env.task import DataStep, FileStep, LaunchStep, RunStep, SetupStep, TaskSpec
+from desktop_env.setup.site import Site
+from desktop_env.task import DataStep, FileStep, LaunchStep, RunStep, ServeStep, SetupStep, TaskSpec
 from desktop_env.waiting import wait_until
 
 FetchData = Callable[[str], Path]
@@ -43,6 +44,8 @@ def carry_out(guest: Guest, task: TaskSpec, step: SetupStep, fetch: FetchData) -
             _run(guest, step)
         case LaunchStep():
             launch(guest, step)
+        case ServeStep():
+            serve(guest, step, task.folder / step.source)
 
 
 def place(guest: Guest, path: str, content: bytes) -> None:
@@ -80,3 +83,17 @@ def launch(guest: Guest, step: LaunchStep) -> None:
         interval=0.05,
         error=TaskError,
     )
+
+
+def serve(guest: Guest, step: ServeStep, folder: Path) -> Site:
+    """Serve a folder to the guest and prove that it answers there."""
+    if not folder.is_dir():
+        raise TaskError(f"the task's folder has no folder {step.source}")
+    site = Site(folder)
+    guest.forward(step.port, site.accept)
+    guest.run(f"echo '127.0.0.1 {step.host}' >> /etc/hosts", user="root")
+    url = f"http://{step.host}:{step.port}/"
+    result = guest.run(["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", url], timeout=20)
+    if result.stdout != "200":
+        raise TaskError(f"{url} answers {result.stdout or result.stderr.strip()!r} in the guest")
+    return site

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -15,23 +16,23 @@ SIZE = ScreenSize(640, 480)
 TEXTS = ("", "plain", "e\u0301 漢字 👩\u200d💻", "\x00\ud800", "x" * 1000)
 
 
-class Echo(gymnasium.Env[dict[str, object], dict[str, object]]):
+class Echo(gymnasium.Env[Any, Any]):
     """Observes a text that depends on the number of steps; takes any action of the structured space."""
 
-    observation_space = gymnasium.spaces.Dict(
+    observation_space: gymnasium.Space[Any] = gymnasium.spaces.Dict(
         {"text": UnicodeText(1000), "frame": gymnasium.spaces.Box(0, 255, (2, 2), np.uint8)}
     )
-    action_space = StructuredActionSpace(SIZE)
+    action_space: gymnasium.Space[Any] = StructuredActionSpace(SIZE)
 
-    def _observe(self) -> dict[str, object]:
+    def _observe(self) -> dict[str, Any]:
         return {"text": TEXTS[self.count % len(TEXTS)], "frame": np.full((2, 2), self.count, np.uint8)}
 
-    def reset(self, *, seed=None, options=None):  # type: ignore[no-untyped-def]
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
         self.count = 0
         return self._observe(), {}
 
-    def step(self, action):  # type: ignore[no-untyped-def]
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         assert self.action_space.contains(action)
         self.count += 1
         return self._observe(), 0.0, False, False, {}
@@ -89,7 +90,8 @@ def test_shell_belongs_to_the_shell_space() -> None:
 
 
 def test_spaces_survive_pickle_and_json() -> None:
-    for space in (StructuredActionSpace(SIZE, seed=2), UnicodeText(12, seed=2)):
+    spaces: list[gymnasium.Space[Any]] = [StructuredActionSpace(SIZE, seed=2), UnicodeText(12, seed=2)]
+    for space in spaces:
         assert pickle.loads(pickle.dumps(space)) == space
         samples = [space.sample() for _ in range(20)]
         assert space.from_jsonable(json.loads(json.dumps(space.to_jsonable(samples)))) == samples
@@ -115,10 +117,10 @@ def test_sync_vector_environment() -> None:
     _drive(gymnasium.vector.SyncVectorEnv([Echo, Echo]))
 
 
-def _drive(envs: "gymnasium.vector.VectorEnv[object, object, object]") -> None:
+def _drive(envs: "gymnasium.vector.VectorEnv[Any, Any, Any]") -> None:
     observed, _ = envs.reset(seed=0)
-    assert observed["text"] == ("", "")  # type: ignore[index]
+    assert observed["text"] == ("", "")
     for text in TEXTS[1:]:
         observed, *_ = envs.step(envs.action_space.sample())
-        assert observed["text"] == (text, text)  # type: ignore[index]
-    assert observed["frame"][1, 0, 0] == len(TEXTS) - 1  # type: ignore[index]
+        assert observed["text"] == (text, text)
+    assert observed["frame"][1, 0, 0] == len(TEXTS) - 1

@@ -1068,7 +1068,7 @@ static void put_attributes(const Node *n)
             put(" val:%s=\"%.12g\"", values[i], n->values[i]);
 }
 
-/* Write an element up to its first child; give false when it is left out. */
+/* Write an element up to its first child; give false when it is complete so, or left out. */
 static bool put_start(const Application *a, const Node *n)
 {
     bool is_cut = n == a->nodes && a->cut;
@@ -1087,6 +1087,7 @@ static bool put_start(const Application *a, const Node *n)
     if (xml.length == before && !n->first) {
         xml.data[before - 1] = '/';
         put(">");
+        return false;
     }
     return true;
 }
@@ -1117,12 +1118,12 @@ static void put_application(Application *a)
     int at = 0;
     for (;;) {
         Node *n = &a->nodes[at];
-        bool inside = put_start(a, n);
-        if (inside && n->first) {
+        bool open = put_start(a, n);
+        if (open && n->first) {
             at = n->first;
             continue;
         }
-        if (inside && xml.data[xml.length - 2] != '/')
+        if (open)
             put("</%s>", tag_of(n));
         while (at && !a->nodes[at].next) {
             at = a->nodes[at].parent;

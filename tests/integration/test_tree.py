@@ -1,0 +1,130 @@
+"""The helper's tree must be what a plain pyatspi walk of the same desktop gives, whichever reader makes it.
+
+Everything here needs only ``run(argv) -> stdout``, which runs a program in the guest as the desktop's user.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[[list[str]], str]
+Row = tuple[int, str, str, tuple[str, ...], tuple[int, ...] | None]
+"""Depth, role, name, states, extents (of nodes that show)."""
+
+NS = "{https://accessibility.ubuntu.example.org/ns/%s}"
+ATTEMPTS = 8
+
+WALK = """
+import json, pyatspi
+from gi.repository import GLib
+
+def row(depth, node):
+    states = sorted(pyatspi.StateType._enum_lookup[s][6:].lower() for s in node.getState().get_states())
+    extents = None
+    if "visible" in states and "showing" in states:
+        try:
+            box = node.queryComponent().getExtents(pyatspi.XY_SCREEN)
+            extents = [box.x, box.y, box.width, box.height]
+        except NotImplementedError:
+            pass
+    return [depth, node.getRoleName().replace(" ", "-"), node.name, states, extents]
+
+def walk(application):
+    rows, seen, stack = [], set(), [(0, application)]
+    while stack:
+        depth, node = stack.pop()
+        if node is None or node.path in seen:
+            continue
+        seen.add(node.path)
+        node.clear_cache()
+        try:
+            rows.append(row(depth, node))
+            children = [node.get_child_at_index(i) for i in range(node.get_child_count())]
+        except GLib.GError:
+            continue
+        stack.extend((depth + 1, child) for child in reversed(children))
+    return rows
+
+print(json.dumps([walk(application) for application in pyatspi.Registry.getDesktop(0) if application]))
+"""
+
+ACT = """
+import sys, pyatspi
+
+def find(node, role, name):
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        if node.getRoleName() == role and (not name or node.name == name) and node.getState().contains(
+            pyatspi.STATE_SHOWING
+        ):
+            return node
+        stack.extend(child for child in node if child)
+    raise SystemExit(f"no {role} {name!r}")
+
+application, role, name, text = sys.argv[1:]
+desktop = pyatspi.Registry.getDesktop(0)
+node = find(next(a for a in desktop if a and a.name == application), role, name)
+if text:
+    node.queryEditableText().insertText(0, text, len(text.encode()))
+else:
+    node.queryAction().doAction(0)
+"""
+
+
+def tree(run: Run, reader: str) -> str:
+    """Read the tree through the helper, as XML."""
+    request = json.dumps({"id": 1, "op": "tree", "reader": reader, "budget_ms": 20_000})
+    answer = run(["sh", "-c", f"printf '%s\\n' {shlex.quote(request)} | /usr/lib/deskgym/helper"])
+    header, _, xml = answer.partition("\n")
+    meta = json.loads(header)
+    assert meta["ok"], meta
+    assert not meta["cut"], meta
+    return xml
+
+
+def rows_of_walk(run: Run) -> list[list[Row]]:
+    """Walk the desktop with pyatspi: one list for each application."""
+    applications = json.loads(run(["/usr/bin/python3", "-c", WALK]))
+    return [[_row(*row) for row in rows] for rows in applications if rows]
+
+
+def rows_of_tree(xml: str) -> list[list[Row]]:
+    """Give the same lists for a tree."""
+    return [list(_rows(element, 0)) for element in ElementTree.fromstring(xml)]
+
+
+def _row(depth: int, role: str, name: str, states: list[str], extents: list[int] | None) -> Row:
+    return depth, role, name, tuple(states), tuple(extents) if extents else None
+
+
+def _rows(element: ElementTree.Element, depth: int) -> Any:
+    states = sorted(key.removeprefix(NS % "state") for key in element.attrib if key.startswith(NS % "state"))
+    place = element.get(NS % "component" + "screencoord")
+    size = element.get(NS % "component" + "size")
+    extents = json.loads(f"[{place[1:-1]}, {size[1:-1]}]") if place and size else None
+    yield _row(depth, element.tag, element.get("name", ""), states, extents)
+    for child in element:
+        yield from _rows(child, depth + 1)
+
+
+def assert_equal_to_walk(run: Run, reader: str = "native") -> list[list[Row]]:
+    """Compare tree and walk; they count only when a walk before and one after the tree say the same."""
+    before = rows_of_walk(run)
+    for _ in range(ATTEMPTS):
+        xml = tree(run, reader)
+        after = rows_of_walk(run)
+        if before == after:
+            found = rows_of_tree(xml)
+            assert [rows[0][2] for rows in found] == [rows[0][2] for rows in after]
+            for ours, theirs in zip(found, after, strict=True):
+                assert ours == theirs
+            return found
+        before = after
+    pytest.fail("the desktop never stays the same for as long as a walk takes")
