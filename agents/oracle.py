@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from desktop_env.agents.skills import vscode
+from desktop_env.agents.skills import chromium, jupyter, terminal, vscode
 from desktop_env.agents.skills.desk import Action, Desk, Skill
 from desktop_env.errors import TaskError
 from desktop_env.solution import Directive, Solution
@@ -18,6 +18,10 @@ SKILLS: dict[str, Do] = {
     "vscode-new-file": lambda desk, given, number: vscode.new_file(desk, given["path"], given["text"]),
     "vscode-replace-file": lambda desk, given, number: vscode.replace_file(desk, given["path"], given["text"]),
     "vscode-terminal": lambda desk, given, number: vscode.terminal(desk, given["command"], number),
+    "jupyter-notebook": lambda desk, given, number: jupyter.notebook(desk, given["path"], given["text"]),
+    "chromium-read": lambda desk, given, number: chromium.read(desk, given["url"], given["expect"]),
+    "terminal": lambda desk, given, number: terminal.run(desk, given["command"], number),
+    "terminal-write": lambda desk, given, number: terminal.write_file(desk, given["path"], given["text"], number),
 }
 """What a directive's ``do`` stands for; the number is the directive's place in the solution."""
 

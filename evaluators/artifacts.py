@@ -12,7 +12,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+import socket
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any, NoReturn
 
 from desktop_env.errors import EvaluationError, FileRefused
 from desktop_env.protocols import Guest
-from desktop_env.values import CommandResult, FileFacts, Pulled, Tree, Window
+from desktop_env.values import CommandResult, FileFacts, GuestCall, Pulled, Tree, Window
 
 INDEX = "index.json"
 VERSION = 1
@@ -44,6 +45,15 @@ class RecordingGuest:
         self._index: dict[str, Any] = {"version": VERSION, **{kind: {} for kind in KINDS}}
         (folder / "files").mkdir(parents=True, exist_ok=True)
         self._write_index()
+
+    @property
+    def on_call(self) -> Callable[[GuestCall], None] | None:
+        """Who is told of each call that reaches the guest."""
+        return self._guest.on_call
+
+    @on_call.setter
+    def on_call(self, told: Callable[[GuestCall], None] | None) -> None:
+        self._guest.on_call = told
 
     def run(
         self,
@@ -94,6 +104,10 @@ class RecordingGuest:
             digest = self._guest.digest(path, timeout=timeout)
         self._keep("digests", path, {"sha256": digest})
         return digest
+
+    def forward(self, port: int, accept: Callable[[socket.socket], None]) -> None:
+        """Pass on."""
+        self._guest.forward(port, accept)
 
     def launch(self, command: str | Sequence[str], *, user: str = "user") -> None:
         """Pass on."""
@@ -152,6 +166,7 @@ class KeptGuest:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self.on_call: Callable[[GuestCall], None] | None = None
         try:
             index = json.loads((folder / INDEX).read_text())
         except (OSError, ValueError) as error:
@@ -200,6 +215,10 @@ class KeptGuest:
         """Give the kept digest of a file, or that of its kept content, or raise what reading it raised."""
         kind = "digests" if path in self._index["digests"] else "files"
         return str(self._readable(kind, path)["sha256"])
+
+    def forward(self, port: int, accept: Callable[[socket.socket], None]) -> None:
+        """Refuse."""
+        _refuse(f"port {port}")
 
     def launch(self, command: str | Sequence[str], *, user: str = "user") -> None:
         """Refuse."""

@@ -52,16 +52,16 @@ class DataSet(BaseModel):
 
 
 @cache
-def data_sets() -> dict[str, DataSet]:
-    """Give all data sets by name; raises `TaskError` when the registry is not as it must be."""
+def data_sets(registry: Path = REGISTRY) -> dict[str, DataSet]:
+    """Give all data sets of a registry by name; raises `TaskError` when it is not as it must be."""
     try:
-        entries = tomllib.loads(REGISTRY.read_text())
+        entries = tomllib.loads(registry.read_text())
         return {name: DataSet(name=name, **entry) for name, entry in entries.items()}
     except (tomllib.TOMLDecodeError, TypeError, ValidationError) as error:
-        raise TaskError(f"{REGISTRY}: {error}") from error
+        raise TaskError(f"{registry}: {error}") from error
 
 
-def fetch(name: str) -> Path:
+def fetch(name: str, registry: Path = REGISTRY) -> Path:
     """Give the file of a data set, from the cache or else from its package; it must not be written to.
 
     Raises:
@@ -69,7 +69,7 @@ def fetch(name: str) -> Path:
         HostError: The package cannot be fetched.
         TaskError: What was fetched is not what the registry says.
     """
-    known = data_sets()
+    known = data_sets(registry)
     if name not in known:
         raise unknown("data set", name, known)
     data_set = known[name]

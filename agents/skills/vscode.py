@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-import re
 
 from desktop_env.accessibility import Node
 from desktop_env.agents.skills.desk import Desk, Skill, click, press, until, until_still, write
+from desktop_env.agents.skills.terminal import ended, marked
 from desktop_env.errors import ActionError
 
 TITLE = "Visual Studio Code"
@@ -23,9 +23,7 @@ def new_file(desk: Desk, path: str, text: str) -> Skill[None]:
     yield from until(lambda: editor(desk, "Untitled"), "an empty editor with the focus")
     yield from fill_editor(desk, text)
     yield press("ctrl", "s")
-    yield from until(lambda: _field(desk, SAVE_AS), "the field for the file's name")
-    yield [press("ctrl", "a"), write(path)]
-    yield from until(lambda: _field(desk, SAVE_AS, path), f"{path} in the field for the file's name")
+    yield from _name_file(desk, path)
     yield press("enter")
     yield from until(lambda: saved(desk, path), f"{path} to be saved")
 
@@ -57,9 +55,8 @@ def terminal(desk: Desk, command: str, number: int = 0, looks: int = 240) -> Ski
     """
     yield from run_command(desk, "Terminal: Create New Terminal")
     yield from until(lambda: _terminal(desk), "a terminal with the focus")
-    mark = f"ended-{number}"
-    yield write(f'{command}; echo "{mark}"-$?\n')
-    code = yield from until(lambda: printed(desk, mark), f"the end of {command!r}", looks)
+    yield write(marked(command, number))
+    code = yield from until(lambda: ended(desk, number), f"the end of {command!r}", looks)
     if code != "0":
         raise ActionError(f"{command!r} ended with {code} in VS Code's terminal")
 
@@ -111,19 +108,26 @@ def saved(desk: Desk, path: str) -> bool:
     return window is not None and window.name.startswith(f"{posixpath.basename(path)} - ")
 
 
-def printed(desk: Desk, mark: str) -> str | None:
-    """Give the exit code that a terminal's line tells with ``mark``."""
-    pattern = re.compile(rf"^{re.escape(mark)}-(\d+)\s*$", re.MULTILINE)
-    for node in desk.nodes:
-        for text in (node.text, node.name):
-            if found := pattern.search(text):
-                return found[1]
-    return None
-
-
 def _edited(desk: Desk) -> str:
     node = desk.focused("entry")
     return node.text.strip("\n") if node else ""
+
+
+def _name_file(desk: Desk, path: str) -> Skill[None]:
+    """Put ``path`` into the field of the dialog that saves a file.
+
+    The field offers a name in the folder of the window, with the name selected, and completes what is typed: so a path
+    in that folder is typed by its name alone.
+    """
+    folder, file_name = posixpath.split(path)
+    yield from until(lambda: _offers(desk, folder), f"the field for the file's name, with {folder} in it")
+    yield write(file_name)
+    yield from until(lambda: _field(desk, SAVE_AS, path), f"{path} in the field for the file's name")
+
+
+def _offers(desk: Desk, folder: str) -> bool:
+    field = _field(desk, SAVE_AS)
+    return field is not None and posixpath.dirname(field.text.strip()) == folder and not field.text.endswith("/")
 
 
 def _is_part(held: str, typed: str) -> bool:
@@ -131,7 +135,7 @@ def _is_part(held: str, typed: str) -> bool:
 
 
 def _field(desk: Desk, label: str, text: str | None = None) -> Node | None:
-    """Give a field over a list (and with this text): it takes the keys, though the focus is told of the list's entry."""
+    """Give a field over a list (with this text); it takes the keys, though the list has the focus in the tree."""
     for node in desk.inside():
         if node.role == "entry" and label in node.name and text in (None, node.text.strip()):
             return node

@@ -9,12 +9,13 @@ up to `CAPACITY` characters on keys that no program heeds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 from desktop_env.errors import ActionError
 from desktop_env.keysyms import is_on_keyboard
 
-LOAD_COMMAND = ("xkbcomp", "-w", "0", "-", ":0")
-"""Run in the guest, this loads the map that it is given on its input."""
+LOAD_COMMAND = ("/usr/bin/python3", "-c", Path(__file__).with_name("guest_keymap.py").read_text(encoding="utf-8"))
+"""Run in the guest's session, this loads the map that it is given on its input. It takes up to 20 s."""
 
 SPARE_KEYS = 16
 """How many characters are left to the server's own binding when no map can be loaded."""
@@ -66,7 +67,7 @@ class Keymap:
         load: Loads a map in the guest and returns when it is in force; without it the server's own binding
             serves for `SPARE_KEYS` characters.
         calm: Called before characters leave the map. A program looks up a key when it reads the event, so
-            those under way must have been read.
+            those under way must have been read; `LOAD_COMMAND` waits for the window in front besides.
     """
 
     def __init__(self, load: Callable[[bytes], None] | None, calm: Callable[[], object]) -> None:
@@ -87,18 +88,18 @@ class Keymap:
                 )
 
     def parts(self, keysyms: Sequence[int]) -> Iterable[Sequence[int]]:
-        """Cut a text into parts, so that each fits a map beside what was typed just before it."""
+        """Cut a text into parts that fit into one map each."""
         start, seen = 0, set[int]()
         for index, keysym in enumerate(keysyms):
             if not is_on_keyboard(keysym) and keysym not in seen:
-                if len(seen) == self._capacity // 2 and self._load:
+                if len(seen) == self._capacity:
                     yield keysyms[start:index]
                     start, seen = index, set()
                 seen.add(keysym)
         yield keysyms[start:]
 
     def ensure(self, keysyms: Iterable[int]) -> None:
-        """See to it that the map has these keysyms, at most half of `CAPACITY` of them beyond a keyboard's."""
+        """See to it that the map has these keysyms, at most `CAPACITY` of them beyond a keyboard's."""
         needed = {keysym: None for keysym in keysyms if not is_on_keyboard(keysym)}
         missing = [keysym for keysym in needed if keysym not in self._used]
         for keysym in needed:

@@ -95,9 +95,7 @@ sys.stdin.read()
 
 
 def test_a_killed_runner_leaves_no_process_and_no_mount(container: Provider) -> None:
-    runner = subprocess.Popen(
-        [sys.executable, "-c", RUNNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    runner = subprocess.Popen([sys.executable, "-c", RUNNER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     with runner:
         assert runner.stdout is not None
         machine_id = runner.stdout.readline().strip()

@@ -1,7 +1,4 @@
-"""The helper's tree must be what a plain pyatspi walk of the same desktop gives, whichever reader makes it.
-
-Everything here needs only ``run(argv) -> stdout``, which runs a program in the guest as the desktop's user.
-"""
+"""The helper's tree must be what a plain pyatspi walk of the same desktop gives, whichever reader makes it."""
 
 from __future__ import annotations
 
@@ -13,7 +10,15 @@ from typing import Any
 
 import pytest
 
+from desktop_env import accessibility
+from desktop_env.protocols import Machine
+from desktop_env.waiting import wait_until
+
+pytestmark = pytest.mark.guest
+
 Run = Callable[[list[str]], str]
+"""Runs a program in the guest as the desktop's user and gives its standard output."""
+
 Row = tuple[int, str, str, tuple[str, ...], tuple[int, ...] | None]
 """Depth, role, name, states, extents (of nodes that show)."""
 
@@ -128,3 +133,73 @@ def assert_equal_to_walk(run: Run, reader: str = "native") -> list[list[Row]]:
             return found
         before = after
     pytest.fail("the desktop never stays the same for as long as a walk takes")
+
+
+WINDOWS = {
+    "Mousepad": "mousepad",
+    "share - Thunar": "thunar /usr/share",
+    "DB Browser for SQLite": "sqlitebrowser",
+    "Visual Studio Code": "code project/a.py project",
+    "a.ipynb": "jupyter lab a.ipynb",
+}
+NOTEBOOK = """{"cells": [{"cell_type": "markdown", "id": "a", "metadata": {}, "source": ["# Title\\n", "| a | b |\\n",
+"|---|---|\\n", "| 1 | 2 |"]}, {"cell_type": "code", "execution_count": 1, "id": "b", "metadata": {}, "outputs": [],
+"source": ["print(1)"]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}"""
+
+
+@pytest.fixture(scope="module")
+def desktop(machine: Machine) -> Machine:
+    """The machine with the programs of a data scientist open."""
+    guest = machine.guest
+    guest.write("/home/user/a.ipynb", NOTEBOOK.encode())
+    guest.write("/home/user/project/a.py", b"import os\nprint('hello')\n")
+    for title, command in WINDOWS.items():
+        guest.launch(command)
+        wait_for_window(machine, title)
+    return machine
+
+
+def wait_for_window(machine: Machine, title: str) -> None:
+    wait_until(lambda: title in str(machine.guest.windows()), 120, f"window {title}")
+
+
+def runner(machine: Machine) -> Run:
+    def run(argv: list[str]) -> str:
+        result = machine.guest.run(argv, timeout=120, max_output=16 << 20)
+        assert result.exit_code == 0, result.stderr
+        return result.stdout
+
+    return run
+
+
+@pytest.mark.parametrize("reader", ["native", "python"])
+def test_the_tree_is_what_a_walk_gives(desktop: Machine, reader: str) -> None:
+    names = {rows[0][2].lower() for rows in assert_equal_to_walk(runner(desktop), reader)}
+    assert {"mousepad", "thunar", "db browser for sqlite", "chromium", "xfce4-panel"} <= names
+
+
+def test_it_still_is_after_edits_and_navigation(desktop: Machine) -> None:
+    run = runner(desktop)
+    run(["/usr/bin/python3", "-c", ACT, "mousepad", "text", "", "one <two> & ]]> \u20ac \U0001f600"])
+    desktop.guest.launch("thunar /usr/lib")
+    desktop.guest.launch("chromium --new-window file:///usr/share/doc")
+    wait_for_window(desktop, "lib - Thunar")
+    wait_for_window(desktop, "Index of /usr/share/doc")
+    assert_equal_to_walk(run)
+    texts = [node.text for node in accessibility.parse(desktop.guest.tree().xml) if node.application == "mousepad"]
+    assert "one <two> & ]]> \u20ac \U0001f600" in texts
+
+
+def test_a_stopped_program_is_marked_and_costs_no_more_than_the_budget(machine: Machine) -> None:
+    guest = machine.guest
+    guest.launch("mousepad")
+    wait_until(lambda: "mousepad" in guest.tree().xml, 30, "mousepad in the tree")
+    guest.run("pkill -STOP -x mousepad")
+    try:
+        stopped = guest.tree(budget=1.0, timeout=10)
+    finally:
+        guest.run("pkill -CONT -x mousepad")
+    assert stopped.cut
+    assert '<application name="" cut="true"/>' in stopped.xml
+    assert "xfce4-panel" in stopped.xml
+    wait_until(lambda: not guest.tree().cut, 30, "a whole tree again")

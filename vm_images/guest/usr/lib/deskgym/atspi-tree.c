@@ -7,7 +7,8 @@
  * How it is fast: Collection.GetMatches lists the live accessibles of an application in document order in one call,
  * Cache.GetItems gives the attributes of most of them (and of dead ones, which do not count) in another. Only what is
  * missing is asked for: all facts of accessibles that are not cached, extents, text and values of those that show.
- * All calls to all applications are under way at once, over each application's private socket where it has one.
+ * All calls to all applications are under way at once, over private sockets to the application where it has them:
+ * several, since a program's main loop takes one message of each socket in a turn, and a turn costs as much again.
  * Programs without Collection (Qt) are walked, also with all calls of a level under way.
  *
  * It speaks D-Bus itself, the little that it needs (method calls, little-endian), and so needs nothing but libc.
@@ -35,7 +36,8 @@
 #define PROPERTIES "org.freedesktop.DBus.Properties"
 
 enum {
-    MAX_APPS = 256,
+    MAX_APPS = 100,
+    SOCKETS = 8,                /* private ones to an application */
     MAX_NAME = 10000,           /* characters of a name */
     MAX_MESSAGE = 64 << 20,     /* bytes of one D-Bus message */
     MAX_XML = 32 << 20,
@@ -436,8 +438,8 @@ typedef struct {
 
 struct Application {
     char bus_name[64];
-    Connection *connection;     /* the private one, or null */
-    char *address;              /* of the private one, once known; empty when there is none */
+    Connection *sockets[SOCKETS]; /* private ones; all null: it is asked over the bus */
+    char *address;              /* for private sockets, once known; empty when there is none */
     bool suspect;               /* did not answer at all last time */
     /* of this request: */
     bool present, walked, heard, cut;
@@ -507,11 +509,45 @@ static int add_node(Application *a, const char *path)
     return a->count++;
 }
 
+static void close_sockets(Application *a)
+{
+    for (int i = 0; i < SOCKETS; i++) {
+        disconnect(a->sockets[i]);
+        a->sockets[i] = NULL;
+    }
+}
+
+static void open_sockets(Application *a)
+{
+    for (int i = 0; i < SOCKETS; i++) {
+        if (!a->sockets[i])
+            a->sockets[i] = connect_to(a->address);
+        if (a->sockets[i])
+            a->sockets[i]->first = a->sockets[i]->serial + 1;
+    }
+}
+
+static size_t unsent(Application *a)
+{
+    size_t sum = 0;
+    for (int i = 0; i < SOCKETS; i++)
+        sum += a->sockets[i] ? a->sockets[i]->out.length - a->sockets[i]->sent : 0;
+    return sum;
+}
+
+static Connection *begin_at(Application *a, int node, const char *path, const char *interface, const char *method,
+                            const char *signature)
+{
+    Connection *c = a->sockets[node % SOCKETS]; /* calls about one accessible are answered in their order */
+    if (!c)
+        c = bus;
+    begin_call(c, c == bus ? a->bus_name : NULL, path, interface, method, signature);
+    return c;
+}
+
 static Connection *begin(Application *a, int node, const char *interface, const char *method, const char *signature)
 {
-    Connection *c = a->connection ? a->connection : bus;
-    begin_call(c, a->connection ? NULL : a->bus_name, a->nodes[node].path, interface, method, signature);
-    return c;
+    return begin_at(a, node, a->nodes[node].path, interface, method, signature);
 }
 
 static void ask(Application *a, int node, const char *interface, const char *method, Question question)
@@ -586,7 +622,7 @@ static void start(Application *a)
     put_u32(c, max_nodes);
     put_u32(c, 1); /* at any depth */
     end_call(c, a, 0, ASK_MATCHES);
-    begin_call(c, a->connection ? NULL : a->bus_name, "/org/a11y/atspi/cache", "org.a11y.atspi.Cache", "GetItems", NULL);
+    c = begin_at(a, 0, "/org/a11y/atspi/cache", "org.a11y.atspi.Cache", "GetItems", NULL);
     end_call(c, a, 0, ASK_ITEMS);
 }
 
@@ -616,12 +652,8 @@ static void enlist(const char *bus_name)
         ask_address(a);
         return;
     }
-    if (!a->connection)
-        a->connection = connect_to(a->address);
-    Connection *c = a->connection;
-    if (c)
-        c->first = c->serial + 1;
-    if (c && c->out.length - c->sent > MAX_UNSENT)
+    open_sockets(a);
+    if (unsent(a) > MAX_UNSENT)
         a->cut = true;
     else
         start(a);
@@ -693,7 +725,7 @@ static void take_structure(Application *a, int node, Question question, Reader *
     switch (question) {
     case ASK_ADDRESS:
         a->address = checked(strdup(failed ? "" : read_string(r)));
-        a->connection = connect_to(a->address);
+        open_sockets(a);
         start(a);
         break;
     case ASK_MATCHES:
@@ -912,17 +944,14 @@ static void give_up(Application *a)
     a->seconds = now() - started;
 }
 
-static void close_private(Application *a)
-{
-    disconnect(a->connection);
-    a->connection = NULL;
-}
-
 /* Send, wait for something at most until `until` (negative: for ever, or until there is input), take it. */
 static void turn(double until)
 {
-    struct pollfd polls[MAX_APPS + 2];
-    Application *owners[MAX_APPS + 2] = {0};
+    struct pollfd polls[MAX_APPS * SOCKETS + 2];
+    struct {
+        Application *application;
+        Connection *socket;
+    } owners[MAX_APPS * SOCKETS + 2];
     int count = 0;
     polls[count++] = (struct pollfd){.fd = until < 0 ? 0 : -1, .events = POLLIN};
     polls[count++] = (struct pollfd){.fd = bus->fd, .events = POLLIN};
@@ -930,12 +959,14 @@ static void turn(double until)
         exit(1);
     if (bus->out.length)
         polls[1].events |= POLLOUT;
-    for (int i = 0; i < application_count; i++) {
-        Connection *c = applications[i].connection;
+    for (int i = 0; i < application_count * SOCKETS; i++) {
+        Application *a = &applications[i / SOCKETS];
+        Connection *c = a->sockets[i % SOCKETS];
         if (!c)
             continue;
         flush_out(c); /* an error shows again when reading */
-        owners[count] = &applications[i];
+        owners[count].application = a;
+        owners[count].socket = c;
         polls[count++] = (struct pollfd){.fd = c->fd, .events = POLLIN | (c->out.length ? POLLOUT : 0)};
     }
     double left = until - now();
@@ -943,13 +974,16 @@ static void turn(double until)
     if (ready > 0 && polls[1].revents & ~POLLOUT && !receive(bus))
         exit(1);
     for (int i = 2; i < count && ready > 0; i++) {
-        if (!(polls[i].revents & ~POLLOUT) || receive(owners[i]->connection))
+        Application *a = owners[i].application;
+        if (!(polls[i].revents & ~POLLOUT) || receive(owners[i].socket))
             continue;
-        close_private(owners[i]); /* it has ended; should it live, it is asked over the bus from now on */
-        owners[i]->address[0] = 0;
-        if (owners[i]->waiting)
-            give_up(owners[i]);
+        a->address[0] = 0; /* it has ended; should it live, it is asked over the bus from now on */
+        if (a->waiting)
+            give_up(a);
     }
+    for (int i = 0; i < application_count; i++)
+        if (applications[i].address && !*applications[i].address)
+            close_sockets(&applications[i]);
 }
 
 static void wait_for_answers(void)
@@ -1168,7 +1202,7 @@ static void write_answer(FILE *out)
         fputs(i ? ", {\"name\": " : "{\"name\": ", out);
         put_json_string(out, a->count ? a->nodes[0].name : "");
         fprintf(out, ", \"source\": \"%s\", \"private\": %s, \"nodes\": %d, \"cut\": %s, \"seconds\": %.6f}",
-                a->walked ? "walk" : "cache", truth(a->connection), a->count, truth(a->cut), a->seconds);
+                a->walked ? "walk" : "cache", truth(a->sockets[0]), a->count, truth(a->cut), a->seconds);
     }
     fputs("]}\n", out);
     fwrite(xml.data, 1, xml.length, out);
@@ -1184,7 +1218,7 @@ static void remove_absent(void)
             applications[kept++] = *a;
             continue;
         }
-        disconnect(a->connection);
+        close_sockets(a);
         free(a->address);
         free(a->nodes);
         free(a->table);
@@ -1206,8 +1240,8 @@ static void read_tree(void)
         if (a->waiting)
             give_up(a);
         a->suspect = a->cut && !a->heard;
-        if (a->cut && a->connection && a->connection->out.length)
-            close_private(a); /* with the calls that it has not taken */
+        if (a->cut && a->heard && unsent(a))
+            close_sockets(a); /* with the calls that it has not taken */
     }
     cut = under_way > 0; /* the registry itself did not answer */
     under_way = 0;

@@ -137,9 +137,7 @@ def focused(bus: Bus, pid: int, seconds: float) -> dict[str, Any] | None:
     applications = bus.applications(seconds)
     if pid:
         to = ("org.freedesktop.DBus", "/org/freedesktop/DBus")
-        owner = [
-            Call(to, to[0], "GetConnectionUnixProcessID", GLib.Variant("(s)", (ref[0],))) for ref in applications
-        ]
+        owner = [Call(to, to[0], "GetConnectionUnixProcessID", GLib.Variant("(s)", (ref[0],))) for ref in applications]
         pids = bus.ask(owner, seconds)
         applications = [ref for ref, answer in zip(applications, pids, strict=True) if answer == (pid,)]
     answers = bus.ask([get_matches(ref, FOCUSED, 0) for ref in applications], seconds)

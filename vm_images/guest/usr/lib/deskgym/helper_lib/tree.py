@@ -111,9 +111,7 @@ def read(bus: Bus, budget_ms: int, max_nodes: int, max_text: int) -> tuple[dict[
     for application in applications:
         written.add(application)
     xml = written.finish()
-    apps = [
-        {"name": a.root.name[:200], "source": a.source, "nodes": len(a.nodes), "cut": a.cut} for a in applications
-    ]
+    apps = [{"name": a.root.name[:200], "source": a.source, "nodes": len(a.nodes), "cut": a.cut} for a in applications]
     meta = {"nodes": written.nodes, "cut": written.cut, "seconds": time.monotonic() - start, "apps": apps}
     return meta, xml
 
@@ -126,9 +124,7 @@ def _application(ref: Ref) -> Application:
 def _list_live(bus: Bus, applications: list[Application], budget: Budget) -> None:
     """Find the live nodes by Collection and Cache where the application has them."""
     live = [get_matches(a.root.ref, 0, budget.max_nodes) for a in applications]
-    cache = [
-        Call((a.root.ref[0], "/org/a11y/atspi/cache"), "org.a11y.atspi.Cache", "GetItems") for a in applications
-    ]
+    cache = [Call((a.root.ref[0], "/org/a11y/atspi/cache"), "org.a11y.atspi.Cache", "GetItems") for a in applications]
     answers = bus.ask(live + cache, budget.seconds * PATIENCE)
     for application, matches, items in zip(applications, answers, answers[len(live) :], strict=False):
         application.cut = LATE in (matches, items)
