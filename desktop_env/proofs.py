@@ -98,7 +98,7 @@ class _Prover:
             return Proof(case.name, False, f"{type(error).__name__}: {error}", time.perf_counter() - started)
         seconds = time.perf_counter() - started
         if first != second:
-            return Proof(case.name, False, f"evaluated twice: {first.score:g}, then {second.score:g}", seconds)
+            return Proof(case.name, False, f"two evaluations differ: {_difference(first, second)}", seconds)
         message = f"wanted {case.wanted}, got {first.score:g}"
         if lacking := [finding for finding in first.findings if not finding.passed]:
             message += f" ({lacking[0].name}: {lacking[0].message})"
@@ -139,6 +139,13 @@ def _filling(paths: tuple[str, ...], data: bytes) -> Callable[[Guest], None]:
             guest.write(path, data)
 
     return work
+
+
+def _difference(first: Verdict, second: Verdict) -> str:
+    for one, other in zip(first.findings, second.findings, strict=False):
+        if one != other:
+            return f"{one.name}: {one.message}, then {other.message}"
+    return f"{first.score:g}, then {second.score:g}"
 
 
 def _is_zero(verdict: Verdict) -> bool:

@@ -16,9 +16,9 @@ T = TypeVar("T")
 Action = dict[str, Any]
 Skill = Generator[Action | list[Action], None, T]
 WINDOWS = ("frame", "dialog", "window", "alert")
-PATIENCE = 90
+PATIENCE = 60
 """Observations that `until` looks at before it gives up, if not told otherwise."""
-PAUSE = 0.5
+PAUSE = 1.0
 """Seconds between two of them."""
 
 
@@ -112,7 +112,7 @@ def until(condition: Callable[[], T | None], what: str, looks: int = PATIENCE) -
     raise ActionError(f"the oracle waited for {what}, which did not come within {looks} observations")
 
 
-def until_still(look: Callable[[], str], wanted: Callable[[str], bool], looks: int = 10) -> Skill[bool]:
+def until_still(look: Callable[[], str], wanted: Callable[[str], bool], looks: int = 6) -> Skill[bool]:
     """Look until ``wanted``, or until what is seen has not changed for ``looks`` observations; whether it is wanted."""
     seen, left = look(), looks
     while not wanted(seen) and left:

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 import desktop_env
-from desktop_env.cli import doctor, image, run, task
+from desktop_env.cli import bench, doctor, image, run, task
 from desktop_env.cli.output import console, errors
 from desktop_env.errors import DeskgymError
 
@@ -25,6 +25,7 @@ app.add_typer(image.app, name="image")
 app.add_typer(task.app, name="task")
 app.command("doctor")(doctor.doctor)
 app.command("run")(run.run)
+app.command("bench")(bench.bench)
 
 
 def _version(wanted: bool) -> None:

@@ -108,8 +108,7 @@ class SSHGuest:
     def launch(self, command: str | Sequence[str], *, user: str = "user") -> None:
         """Start a program of the desktop session and return at once; raises `GuestError` if it cannot start."""
         line = command if isinstance(command, str) else shlex.join(command)
-        quoted = shlex.quote(f"exec {line}")
-        result = self.run(f"setsid -f bash -lc {quoted} </dev/null >/dev/null 2>&1", user=user, timeout=20.0)
+        result = self.run(f"setsid -f bash -lc {shlex.quote(line)} </dev/null >/dev/null 2>&1", user=user, timeout=20.0)
         if not result.ok:
             raise GuestError(f"cannot launch {line!r}: {result.stderr.strip() or result.exit_code}")
 

@@ -28,11 +28,16 @@ class AheadProvider:
     def __init__(self, inner: Provider, spares: int = 1) -> None:
         self.name = inner.name
         self.capabilities = inner.capabilities
-        self._inner = inner
+        self.inner = inner
         self._count = spares
         self._pool = ThreadPoolExecutor(max(spares, 1), thread_name_prefix="deskgym-ahead")
         self._spares: deque[Future[Machine]] = deque()
         self._wanted: MachineSettings | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether all spares are up."""
+        return all(spare.done() for spare in self._spares)
 
     def start(self, settings: MachineSettings) -> Machine:
         """Give a machine that is up, or start one; the same errors as the inner provider's."""
@@ -40,7 +45,7 @@ class AheadProvider:
         if wanted != self._wanted:
             self._drop_spares()
             self._wanted = wanted
-        machine = self._take() or self._inner.start(settings)
+        machine = self._take() or self.inner.start(settings)
         try:
             machine.rename(settings.hostname)
         except InfraError:
@@ -51,7 +56,7 @@ class AheadProvider:
         return machine
 
     def _start_warm(self, settings: MachineSettings) -> Machine:
-        machine = self._inner.start(settings)
+        machine = self.inner.start(settings)
         try:
             machine.guest.run("true", user="root")
             machine.guest.windows()
@@ -91,4 +96,4 @@ class AheadProvider:
         """Stop the spares and the inner provider; a second call does nothing."""
         self._drop_spares()
         self._pool.shutdown(wait=True)
-        self._inner.close()
+        self.inner.close()

@@ -29,7 +29,9 @@ def parse(path: str, data: bytes) -> Fact[Picture]:
             if width * height > MAX_PIXELS:
                 return Fact(path, "picture_too_large", f"expected at most {MAX_PIXELS} pixels in {path}")
             pixels = np.asarray(image.convert("RGB"), dtype=np.uint32)
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+    except UnidentifiedImageError:
+        return Fact(path, "not_a_picture", f"expected a PNG picture in {path}, found something else")
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         return Fact(path, "not_a_picture", f"expected a PNG picture in {path}: {str(error)[:200]}")
     codes = pixels[..., 0] << 16 | pixels[..., 1] << 8 | pixels[..., 2]
     counts = np.unique(codes, return_counts=True)[1]

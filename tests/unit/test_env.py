@@ -11,7 +11,7 @@ from gymnasium.utils.env_checker import check_env
 from desktop_env.env import DesktopEnv
 from desktop_env.episode import run_episode
 from desktop_env.errors import HostError, InfraError, TaskError, UsageError
-from desktop_env.providers.fake import FakeMachine, FakeProvider
+from desktop_env.providers.fake import FakeGuest, FakeMachine, FakeProvider
 from desktop_env.task import TaskSpec, load
 from desktop_env.trajectory import Recorder, read_steps
 
@@ -91,7 +91,7 @@ def test_a_bad_action_is_reported_and_nothing_is_executed(action: object) -> Non
     env.reset()
     _, _, terminated, truncated, info = env.step(action)
     assert info["error_type"] == "ActionError"
-    assert not (terminated or truncated)
+    assert (terminated, truncated) == (False, False)
     assert provider.machines[0].screen.events == []
 
 
@@ -143,7 +143,7 @@ def test_evaluate_in_the_middle_touches_no_screen(task: TaskSpec) -> None:
     assert env.evaluate().score == 0.0
     assert provider.machines[0].screen.events == []
     _, _, terminated, truncated, _ = env.step({"action_type": "PRESS", "key": "a"})
-    assert not (terminated or truncated)
+    assert (terminated, truncated) == (False, False)
 
 
 def test_a_dead_machine_truncates_without_a_score_and_the_next_reset_works(task: TaskSpec) -> None:
@@ -176,8 +176,12 @@ def test_a_broken_evaluator_is_no_score(task: TaskSpec) -> None:
 
 
 def test_a_missed_post_condition_is_the_task_s_fault(task: TaskSpec) -> None:
+    class Forgetful(FakeGuest):
+        def write(self, path: str, data: bytes, **options: object) -> None:
+            self.files[path] = b""
+
     def forget_files(machine: FakeMachine) -> None:
-        machine.guest.digest = lambda path, timeout=0.0: "0" * 64  # type: ignore[method-assign]
+        machine.guest = Forgetful()
 
     env = DesktopEnv(task, provider=FakeProvider(prepare=forget_files), screen_size=SMALL)
     with pytest.raises(TaskError, match="setup step 1"):

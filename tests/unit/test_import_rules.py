@@ -17,7 +17,7 @@ LEVELS = (
     {"setup", "providers", "executor"},
     {"env"},
     {"episode", "proofs", "async_env"},
-    {"runs"},
+    {"runs", "bench"},
     {"cli"},
 )
 LEVEL = {name: number for number, names in enumerate(LEVELS) for name in names}

@@ -1,3 +1,6 @@
+import sys
+from pathlib import Path
+
 import pytest
 
 from desktop_env import registry
@@ -17,10 +20,10 @@ def test_unknown_name_says_the_nearest() -> None:
         registry.resolve("provider", "contaner")
 
 
-def test_missing_optional_package_names_the_extra(tmp_path, monkeypatch) -> None:
+def test_missing_optional_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "needs_ray_here.py").write_text("import ray")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UsageError, match=r"deskgym\[ray\]"):
         registry.resolve("agent", "needs_ray_here:Agent")
 

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -105,7 +106,8 @@ def test_text_is_bounded_in_length_only() -> None:
 
 @pytest.mark.parametrize("shared_memory", [True, False])
 @pytest.mark.parametrize("context", ["fork", "spawn"])
-def test_async_vector_environments(shared_memory: bool, context: str) -> None:
+def test_async_vector_environments(shared_memory: bool, context: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(Path(__file__).parents[2])  # a spawned process imports this module
     envs = gymnasium.vector.AsyncVectorEnv([Echo, Echo], shared_memory=shared_memory, context=context)
     try:
         _drive(envs)

@@ -12,6 +12,8 @@
  * Programs without Collection (Qt) are walked, also with all calls of a level under way.
  *
  * It speaks D-Bus itself, the little that it needs (method calls, little-endian), and so needs nothing but libc.
+ * Build: cc -std=gnu11 -O2 -Wall -Wextra -Werror -o atspi-tree atspi-tree.c
+ *
  * helper_lib/tree.py is the readable model of this program and its fallback; both write the same bytes.
  */
 #define _GNU_SOURCE
@@ -366,14 +368,14 @@ static void end_call(Connection *c, Application *application, int node, Question
 static Connection *connect_to(const char *address)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
-    const char *at = strstr(address, "unix:");
-    const char *key = at ? strpbrk(at + 5, "pa") : NULL;
-    bool abstract = key && !strncmp(key, "abstract=", 9);
-    if (!key || (!abstract && strncmp(key, "path=", 5)))
+    const char *path = strstr(address, "path="), *abstract = strstr(address, "abstract=");
+    if (strncmp(address, "unix:", 5) || !(path || abstract))
         return NULL;
-    size_t length = abstract;
-    for (const char *p = strchr(key, '=') + 1; *p && *p != ',' && *p != ';' && length < sizeof name.sun_path - 1; p++) {
+    size_t length = path ? 0 : 1;
+    for (const char *p = path ? path + 5 : abstract + 9; *p && !strchr(",;", *p); p++) {
         unsigned code;
+        if (length == sizeof name.sun_path - 1)
+            return NULL;
         if (*p == '%' && sscanf(p + 1, "%2x", &code) == 1 && p[2]) {
             name.sun_path[length++] = code;
             p += 2;
@@ -833,9 +835,9 @@ static void take_applications(Reader *r)
 
 static void take_answer(Connection *c, uint32_t serial, Reader *r, bool failed)
 {
+    if (serial < c->first || serial > c->serial)
+        return; /* of an earlier request, or of none */
     uint32_t place = serial - c->first;
-    if (place > c->serial - c->first || serial < c->first)
-        return; /* of an earlier request */
     Call call = c->calls[place];
     Application *a = call.application;
     c->calls[place].question = NOTHING;
@@ -916,7 +918,7 @@ static bool take_messages(Connection *c)
 static bool receive(Connection *c)
 {
     for (;;) {
-        reserve(&c->in, 1 << 16);
+        reserve(&c->in, 1 << 14);
         ssize_t n = read(c->fd, c->in.data + c->in.length, c->in.room - c->in.length);
         if (n < 0 && errno == EINTR)
             continue;

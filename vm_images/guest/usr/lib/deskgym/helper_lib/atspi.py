@@ -49,7 +49,7 @@ def get_property(ref: Ref, interface: str, name: str) -> Call:
 def get_matches(ref: Ref, states: int, count: int) -> Call:
     """Make the call that lists the descendants of ``ref`` with ``states``, in document order, at most ``count``."""
     words = [states & 0xFFFFFFFF, states >> 32] if states else []
-    rule = (words, 1, {}, 1, [], 1, [], 1, False)
+    rule: tuple[Any, ...] = (words, 1, {}, 1, [], 1, [], 1, False)
     arguments = GLib.Variant("((aiia{ss}iaiiasib)uib)", (rule, 1, count, True))
     return Call(ref, "org.a11y.atspi.Collection", "GetMatches", arguments)
 

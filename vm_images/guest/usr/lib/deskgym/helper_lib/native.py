@@ -66,7 +66,7 @@ class Reader:
     def _started(self, seconds: float) -> subprocess.Popen[bytes]:
         if self._child is None or self._child.poll() is not None:
             self.close()
-            command = [self._program, self._bus.address(seconds)]
+            command = [str(self._program), self._bus.address(seconds)]
             self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         return self._child
 

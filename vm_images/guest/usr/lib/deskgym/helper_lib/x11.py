@@ -7,8 +7,8 @@ from typing import Any
 from Xlib import X, error
 from Xlib.display import Display
 
-MAX_WINDOWS = 1000
-MAX_TITLE = 10_000  # in units of 4 bytes, as X counts the length of a property
+MAX_WINDOWS = 256
+MAX_TITLE = 500  # in units of 4 bytes, as X counts the length of a property
 
 
 class Screen:
@@ -68,7 +68,7 @@ class Screen:
         return {
             "id": number,
             "title": self._title(window),
-            "wm_class": ".".join(names),
+            "wm_class": ".".join(names)[:200],
             "pid": self._pid(window),
             "x": corner.x,
             "y": corner.y,
