@@ -36,6 +36,7 @@ from desktop_env.setup.steps import prepare
 from desktop_env.spaces import StructuredActionSpace
 from desktop_env.task import TaskSpec, load
 from desktop_env.values import Finding, GuestCall, Limits, MachineSettings, ScreenSize, Settled, Verdict
+from desktop_env.viewer import Viewer
 
 logger = logging.getLogger("desktop_env")
 
@@ -98,13 +99,13 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
         max_seconds: Seconds after which an episode is truncated; None takes the task's limit.
         settle: When the screen counts as settled after an action.
         on_infra_error: ``truncate`` ends the episode with ``info["status"] = "infra_error"``; ``raise`` raises.
-        render_mode: ``rgb_array`` or None.
+        render_mode: ``rgb_array``, ``human`` (a window that follows each step; needs a display and Tk) or None.
 
     Raises:
         UsageError: Unknown task, provider or setting; the message names the nearest.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012  # Gymnasium's contract
+    metadata = {"render_modes": ["rgb_array", "human"], "render_fps": 10}  # noqa: RUF012  # Gymnasium's contract
 
     def __init__(
         self,
@@ -129,6 +130,7 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise registry.unknown("render mode", str(render_mode), self.metadata["render_modes"])
         self.render_mode = render_mode
+        self._viewer = Viewer("deskgym") if render_mode == "human" else None
         self.task = _find_task(task)
         self.image = image or DEFAULT_IMAGE
         self.screen_size = ScreenSize(*screen_size)
@@ -211,6 +213,7 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
             raise
         self._episode = episode
         self._phase = "episode"
+        self._follow(episode.last)
         episode.started = time.monotonic()
         timings = {"start": ready - started, "setup": prepared - ready, "settle": settled.seconds}
         return dict(episode.last.values), self._info(episode.last, settled, timings)
@@ -249,6 +252,7 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
         except InfraError as error:
             return self._broken(episode, error)
         episode.last = observed
+        self._follow(observed)
         info = self._info(observed, settled, {"input": executed - started, "settle": settled.seconds})
         info |= _outcome_info(actions, outcome)
         return self._conclude(episode, outcome, info, started)
@@ -350,12 +354,22 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
             self._phase = phase
 
     def render(self) -> Any:
-        """Give a copy of the newest frame, ``uint8[height, width, 3]``."""
-        return np.array(self._running(allow_ended=True).machine.screen.frame().pixels)
+        """Give a copy of the newest frame, ``uint8[height, width, 3]``; with ``human``, show it and give None."""
+        pixels = self._running(allow_ended=True).machine.screen.frame().pixels
+        if self._viewer is None:
+            return np.array(pixels)
+        self._viewer.show(pixels)
+        return None
+
+    def _follow(self, observed: Observed) -> None:
+        if self._viewer is not None:
+            self._viewer.show(observed.frame.pixels)
 
     def close(self) -> None:
         """Stop the machine; a second call does nothing."""
         self._stop_machine()
+        if self._viewer is not None:
+            self._viewer.close()
         if self._owns_provider:
             self._provider.close()
 

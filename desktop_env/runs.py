@@ -33,6 +33,7 @@ class RunSettings:
     seed: int | None = None
     max_steps: int | None = None
     max_seconds: float | None = None
+    watch: bool = False
 
 
 class Run:
@@ -68,6 +69,7 @@ class Run:
                 image=settings.image,
                 max_steps=settings.max_steps,
                 max_seconds=settings.max_seconds,
+                render_mode="human" if settings.watch else None,
             ) as env:
                 env.keep_artifacts = folder / "artifacts"
                 agent = make_agent(settings.agent, task, settings.agent_args)

@@ -28,6 +28,7 @@ def run(
     max_steps: Annotated[int | None, typer.Option(min=1, help="Instead of the task's limit.")] = None,
     max_seconds: Annotated[float | None, typer.Option(min=1, help="Instead of the task's limit.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the environment and the agent.")] = None,
+    watch: Annotated[bool, typer.Option(help="Show the desktop in a window.")] = False,
     results: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("results"),
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -38,7 +39,7 @@ def run(
     spec = load(registry.resolve("catalogue", "tasks")(task))
     arguments = _arguments(agent_arg or [])
     registry.resolve("agent", agent)
-    settings = RunSettings(agent, arguments, provider, image_name, seed, max_steps, max_seconds)
+    settings = RunSettings(agent, arguments, provider, image_name, seed, max_steps, max_seconds, watch)
     described = _describe_image(provider, image_name)
     made = Run(results, spec.id.replace("/", "-"), settings)
     made.describe(described)

@@ -14,6 +14,7 @@ import pytest
 from desktop_env.display.input import Input
 from desktop_env.display.keymap import LOAD_COMMAND
 from desktop_env.display.screen import Screen, connect
+from desktop_env.env import DesktopEnv
 from desktop_env.errors import ActionError, ScreenError
 from desktop_env.values import ScreenSize
 from desktop_env.waiting import wait_until
@@ -314,3 +315,15 @@ def test_death_of_the_server_is_a_screen_error(tmp_path: Path) -> None:
     with pytest.raises(ScreenError):
         screen.wait_change(screen.frame().id, 10)
     screen.close()
+
+
+def test_the_human_mode_shows_the_desktop(display: Display, screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("tkinter")
+    monkeypatch.setenv("DISPLAY", display.name)
+    with DesktopEnv(provider="fake", screen_size=(640, 400), render_mode="human") as env:
+        env.reset()
+        before = screen.frame()
+        env.step({"action_type": "CLICK", "x": 100, "y": 100})
+        assert screen.wait_change(before.id, 20)
+        drawn = env.machine.screen.frame().pixels[104, 104]
+        wait_until(lambda: np.any(np.all(screen.frame().pixels == drawn, axis=2)), 20, "the step in the window")

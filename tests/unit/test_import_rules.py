@@ -13,7 +13,7 @@ LEVELS = (
     {"errors"},
     {"values", "waiting", "paths"},
     {"protocols", "keysyms", "actions", "spaces", "accessibility", "registry"},
-    {"observation", "task", "solution", "display", "guest", "trajectory"},
+    {"viewer", "observation", "task", "solution", "display", "guest", "trajectory"},
     {"setup", "providers", "executor"},
     {"env"},
     {"episode", "proofs", "async_env"},
