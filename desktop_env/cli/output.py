@@ -9,8 +9,8 @@ from rich.console import Console
 
 from desktop_env.trajectory import to_json
 
-console = Console(highlight=False)
-"""For people: results."""
+console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+"""For people: results; wide where they go into a file or a pipe, so that nothing is cut off there."""
 errors = Console(stderr=True, highlight=False)
 """For people: progress and errors."""
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from desktop_env import registry
 from desktop_env.cli.output import console, errors, print_json
@@ -36,7 +36,7 @@ def list_tasks(
     if json_output:
         print_json({"tasks": [facts(task) for task in tasks]})
         return
-    table = Table("task", "difficulty", "stage", "programs", "splits", box=None)
+    table = Table(Column("task", no_wrap=True), "difficulty", "stage", "programs", "splits", box=None)
     for task in tasks:
         table.add_row(task.id, task.difficulty, task.stage, ", ".join(task.programs), ", ".join(task.splits))
     console.print(table)
