@@ -14,8 +14,8 @@ def _home(kind: str, variable: str, default: str) -> Path:
 
 
 def data_dir() -> Path:
-    """Give the folder of images: ``$DESKGYM_HOME/data`` or ``$XDG_DATA_HOME/deskgym``."""
-    return _home("data", "XDG_DATA_HOME", ".local/share")
+    """Give the folder of images: ``$DESKGYM_HOME`` itself or ``$XDG_DATA_HOME/deskgym``."""
+    return _home("", "XDG_DATA_HOME", ".local/share")
 
 
 def cache_dir() -> Path:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Protocol
 
 from desktop_env.errors import HostError
+from desktop_env.vm_images import archives
 from desktop_env.vm_images.commands import Runner, missing_tools
 from desktop_env.vm_images.layers import (
-    IMAGE_LAYERS,
     Making,
+    image_layers,
     layer_keys,
     make_base,
     make_configuration,
@@ -54,15 +55,18 @@ def build(recipe: Recipe, store: Store, progress: Progress) -> Image:
     """Build the image of ``recipe`` in ``store``, or find it there; published under the recipe's name when complete.
 
     Raises:
-        ImageError: A layer cannot be built (with the log's path), or another process is building in this store.
+        ImageError: A layer cannot be built (with the log's path), an archive that the recipe names cannot be reached,
+            or another process is building in this store.
         HostError: This host lacks something; see `missing_tools`.
     """
     if missing := missing_tools():
         packages = " ".join(one.apt for one in missing)
         raise HostError(f"building an image needs {missing[0].name}: install the packages {packages}")
     with store.locked():
-        records = _Build(recipe, store, progress).records()
-        layers = tuple(records[name] for name in IMAGE_LAYERS)
+        run = _Build(recipe, store, progress)
+        run.reach()
+        records = run.records()
+        layers = tuple(records[name] for name in image_layers(recipe))
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         toolchain = records["toolchain"].folder
         manifest = Manifest(recipe.name, image_digest(layers), now, layers, toolchain, recipe.summary())
@@ -78,9 +82,16 @@ class _Build:
         self.cancel = threading.Event()
         self.futures: dict[str, Future[LayerRecord]] = {}
 
+    def reach(self) -> None:
+        """Find out at once whether the named archives can be reached, unless nothing has to come from them."""
+        if not all(self.store.layer(name, self.keys[name]) for name in ("toolchain", "base")):
+            archives.require_keyring(self.recipe.base.distribution)
+            with self.store.workspace("archives") as work:
+                archives.fetch(self.recipe, self.store.cache, work, self.store.runner("archives"))
+
     def records(self) -> dict[str, LayerRecord]:
-        with ThreadPoolExecutor(len(MAKERS)) as pool:
-            for name in MAKERS:  # those first that others ask for
+        with ThreadPoolExecutor(len(self.keys)) as pool:
+            for name in self.keys:  # those first that others ask for
                 self.futures[name] = pool.submit(self._layer, name)
             try:
                 done, _waiting = wait(self.futures.values(), return_when=FIRST_EXCEPTION)
@@ -123,7 +134,7 @@ class _Build:
                 seconds=round(time.monotonic() - began, 1),
                 versions=versions,
             )
-            self.store.publish_layer(work, record)
+            self.store.publish_layer(tree.parent, record)
         return record
 
     def _tree(self, name: str) -> Path:

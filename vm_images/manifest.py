@@ -63,6 +63,11 @@ class Manifest:
                 kinds.setdefault(kind, {}).update(packages)
         return kinds
 
+    def problems(self) -> list[str]:
+        """Say what in it contradicts itself, one line each; nothing when sound."""
+        sound = self.digest == image_digest(self.layers)
+        return [] if sound else ["manifest: the digest of the image is not that of its layers"]
+
     def write(self, path: Path) -> None:
         """Write to ``path`` as JSON."""
         text = json.dumps({"schema": SCHEMA, **dataclasses.asdict(self)}, indent=1, sort_keys=True)
@@ -76,13 +81,22 @@ class Manifest:
             ImageError: The file is absent or is not a manifest of this schema.
         """
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise ImageError(f"{path} is not a manifest: {error}") from error
+        return cls.parse(text, str(path))
+
+    @classmethod
+    def parse(cls, text: str, where: str) -> Manifest:
+        """Read the text of a manifest; ``where`` it comes from is for messages. Raises as `read`."""
+        try:
+            values = json.loads(text)
             if values.pop("schema") != SCHEMA:
-                raise ImageError(f"{path} was written by another version; build the image again")
+                raise ImageError(f"{where} was written by another version; build the image again")
             layers = tuple(LayerRecord(**layer) for layer in values.pop("layers"))
             return cls(layers=layers, **values)
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ImageError(f"{path} is not a manifest: {error}") from error
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ImageError(f"{where} is not a manifest: {error}") from error
 
 
 def image_digest(layers: tuple[LayerRecord, ...]) -> str:

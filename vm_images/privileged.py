@@ -14,6 +14,7 @@ import hashlib
 import json
 import mmap
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -32,6 +33,7 @@ UID_SHIFT = 524288
 MAX_LEAKS = 200
 _OPAQUE = "trusted.overlay.opaque"
 _KEPT_XATTRS = ("security.capability", _OPAQUE)
+_TAR = ("--numeric-owner", "--xattrs", *(f"--xattrs-include={name}" for name in _KEPT_XATTRS))
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _NOTHING = {"ok": True}
 
@@ -46,21 +48,32 @@ class Refused(Exception):
 
 
 def bootstrap(request: dict[str, Any]) -> dict[str, Any]:
-    """Make ``tree`` a Debian system of ``suite`` with ``packages`` (mmdebstrap, with the host's apt set-up)."""
+    """Make ``tree`` a Debian system (mmdebstrap, with the host's apt set-up); see `bootstrap_command`."""
     tree = _below(request, "tree")
+    _run_in_namespace(["--mount-proc"], bootstrap_command(request), request["deadline"])
+    for folder in request.get("mountpoints", ()):
+        (tree / folder).mkdir(parents=True, exist_ok=True)
+    return _NOTHING
+
+
+def bootstrap_command(request: dict[str, Any]) -> list[str]:
+    """Give the command that makes ``tree`` a system of ``suite`` with ``packages``.
+
+    ``mirrors`` are lines of sources.list in place of those that mmdebstrap knows; ``sources``, a file of such lines,
+    comes on top of them.
+    """
     command = ["mmdebstrap", "--mode=root", "--variant=minbase", "--format=directory"]
     command += ["--aptopt=APT::Install-Recommends false", "--aptopt=Acquire::Retries 3"]
     command += ["--dpkgopt=force-unsafe-io", "--dpkgopt=path-exclude=/usr/share/doc/*"]
     command += ["--dpkgopt=path-include=/usr/share/doc/*/copyright"]
     for path in ("man", "info", "help", "locale", "gtk-doc", "lintian", "javascript/mathjax"):
         command.append(f"--dpkgopt=path-exclude=/usr/share/{path}/*")
-    if request.get("keyring"):
-        command.append(f"--keyring={request['keyring']}")
-    command += [f"--include={','.join(request['packages'])}", request["suite"], str(tree)]
-    _run_in_namespace(["--mount-proc"], command, request["deadline"])
-    for folder in request.get("mountpoints", ()):
-        (tree / folder).mkdir(parents=True, exist_ok=True)
-    return _NOTHING
+    command.append(f"--keyring={request['keyring']}")
+    if request.get("sources"):  # the keys it names lie in folders of the caller, which apt's own user may not enter
+        command += ['--aptopt=APT::Sandbox::User "root"']
+        command += [f"--setup-hook=copy-in {shlex.quote(request['sources'])} /etc/apt/sources.list.d"]
+    command += [f"--include={','.join(request['packages'])}", request["suite"], str(request["tree"])]
+    return [*command, *request.get("mirrors", ())]
 
 
 def seal(request: dict[str, Any]) -> dict[str, Any]:
@@ -189,6 +202,29 @@ def leaks(request: dict[str, Any]) -> dict[str, Any]:
     return {"found": found[:MAX_LEAKS]}
 
 
+def pack(request: dict[str, Any]) -> dict[str, Any]:
+    """Write ``manifest`` and the trees of ``layers`` (names of folders) to ``file``, which the store's owner gets."""
+    root, file, manifest = Path(request["root"]), _below(request, "file"), _below(request, "manifest")
+    members = [f"layers/{_plain(name)}/tree" for name in request["layers"]]
+    command = ["tar", "--create", f"--file={file}", f"--use-compress-program={request['compress']}", *_TAR]
+    command += ["--sort=name", "--format=pax"]
+    command += ["--pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime"]
+    command += [f"--directory={manifest.parent}", manifest.name, f"--directory={root}", *members]
+    _run_in_namespace([], command, request["deadline"])
+    os.chown(file, root.stat().st_uid, root.stat().st_gid)
+    return {"bytes": file.stat().st_size}
+
+
+def unpack(request: dict[str, Any]) -> dict[str, Any]:
+    """Take the trees of ``layers`` out of ``file`` into ``tree``, with owners, capabilities and whiteouts."""
+    tree, file = _below(request, "tree"), _below(request, "file")
+    members = [f"layers/{_plain(name)}/tree" for name in request["layers"]]
+    command = ["tar", "--extract", f"--file={file}", f"--use-compress-program={request['compress']}", *_TAR]
+    command += ["--same-owner", "--same-permissions", "--delay-directory-restore", f"--directory={tree}", *members]
+    _run_in_namespace([], command, request["deadline"])
+    return _NOTHING
+
+
 def remove(request: dict[str, Any]) -> dict[str, Any]:
     """Remove ``tree``, which may be absent; refused while something is mounted in it."""
     _remove(_below(request, "tree"))
@@ -196,7 +232,8 @@ def remove(request: dict[str, Any]) -> dict[str, Any]:
 
 
 OPERATIONS = {
-    one.__name__: one for one in (bootstrap, seal, adopt, run, configure, prune, stamp, digest, leaks, remove)
+    one.__name__: one
+    for one in (bootstrap, seal, adopt, run, configure, prune, stamp, digest, leaks, pack, unpack, remove)
 }
 
 
@@ -210,6 +247,12 @@ def _below(request: dict[str, Any], key: str | None, value: str | None = None) -
     if not path.is_absolute() or root not in (path.parent.resolve() / path.name).parents or path.is_symlink():
         raise Refused(f"not below {root}: {path}")
     return path
+
+
+def _plain(name: str) -> str:
+    if "/" in name or name.startswith((".", "-")):
+        raise Refused(f"not the name of a layer: {name}")
+    return name
 
 
 def _walk(tree: Path) -> Iterator[tuple[str, os.stat_result]]:

@@ -14,9 +14,11 @@ from desktop_env.errors import HostError, ImageError
 from desktop_env.vm_images.commands import pip_command
 from desktop_env.vm_images.layers import Making
 from desktop_env.vm_images.manifest import Versions
+from desktop_env.vm_images.recipe import Python
 
 PREFIX = "opt/python"
-_GLIBC_MINORS = (36, 35, 34, 31, 28, 27, 26, 24, 17, 12, 5)  # wheels built against these run on Debian 12
+_GLIBC_MINORS = (36, 35, 34, 31, 28, 27, 26, 24, 17, 12, 5)  # wheels built against these run on Debian 12 and newer
+_BINARY, _SOURCE = "binary", "source"
 _TIME = 1_700_000_000
 _DOWNLOAD_DEADLINE = 1800.0
 _INSTALL_DEADLINE = 1200.0
@@ -24,11 +26,12 @@ _INSTALL = (
     "/opt/python/bin/python $(echo /mnt/pip-*.whl)/pip --isolated install --no-index --no-deps --no-compile"
     " --no-cache-dir --no-build-isolation --disable-pip-version-check --no-warn-script-location --find-links /mnt"
 )
-_STEPS = (
+STEPS = (
     "python3 -m venv --without-pip /opt/python",
     f"{_INSTALL} setuptools",  # builds the sources among the rest
     f"{_INSTALL} --requirement /mnt/pins.txt",
 )
+"""What runs in the toolchain's root filesystem, with the wheels at /mnt."""
 # Test suites, headers and static libraries of packages, never imported by the packages themselves.
 _PRUNED = [
     f"{PREFIX}/lib/python3.*/site-packages/{pattern}"
@@ -43,16 +46,15 @@ def make_python(making: Making) -> Versions:
     """Download, install and compile; gives the versions of all distributions."""
     wheels = making.work / "wheels"
     wheels.mkdir()
-    lock = making.recipe.python.lock.read_text(encoding="utf-8")
-    _download(making, wheels, lock)
-    pins = re.findall(r"^([A-Za-z0-9._-]+==[^ \\\n;]+)", lock, re.MULTILINE)
-    (wheels / "pins.txt").write_text("\n".join(pins) + "\n", encoding="utf-8")
+    wanted = pins(making.recipe.python)
+    _download(making, wheels, making.recipe.python.lock.read_text(encoding="utf-8"))
+    (wheels / "pins.txt").write_text("\n".join(wanted) + "\n", encoding="utf-8")
     prefix = making.tree / PREFIX
     prefix.mkdir(parents=True)
     for folder in (making.tree, wheels):
         making.privileged("adopt", tree=folder)
     binds = [[prefix, f"/{PREFIX}"], [wheels, "/mnt"]]
-    for script in _STEPS:
+    for script in STEPS:
         making.run_inside(["sh", "-ec", script], _INSTALL_DEADLINE, binds=binds)
     making.privileged("prune", tree=making.tree, patterns=_PRUNED)
     making.privileged("stamp", tree=making.tree, time=_TIME)
@@ -62,8 +64,8 @@ def make_python(making: Making) -> Versions:
     if not all(any(prefix.glob(f"lib/python3.*/site-packages/{name}/__pycache__/*.pyc")) for name in ("pip", "numpy")):
         raise ImageError(f"the Python modules were not compiled; log: {making.runner.log}")
     versions = python_versions(prefix)
-    if len(versions) != len(pins):
-        raise ImageError(f"{len(versions)} Python distributions were installed instead of {len(pins)}")
+    if len(versions) != len(wanted):
+        raise ImageError(f"{len(versions)} Python distributions were installed instead of {len(wanted)}")
     return {"python": versions}
 
 
@@ -77,19 +79,30 @@ def _download(making: Making, wheels: Path, lock: str) -> None:
     pinned = {block.partition("==")[0]: block for block in blocks if "==" in block}
     if unknown := sdists - set(pinned):
         raise ImageError(f"python.sdists names what the lock does not pin: {', '.join(sorted(unknown))}")
-    lists = {"binary": [pinned[name] for name in pinned if name not in sdists]}
-    lists["source"] = [pinned[name] for name in sdists]
-    for name, lines in lists.items():
-        (making.work / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    common = ["--no-deps", "--require-hashes", f"--cache-dir={making.cache / 'pip'}", "--disable-pip-version-check"]
-    target = [f"--python-version={making.recipe.python.version}", "--implementation=cp", "--only-binary=:all:"]
+    for file, names in ((_BINARY, set(pinned) - sdists), (_SOURCE, sdists)):
+        text = "\n".join(pinned[name] for name in sorted(names))
+        (making.work / file).write_text(text + "\n", encoding="utf-8")
+    for command in download_commands(making.recipe.python, pip, making.work, making.cache):
+        making.runner.run(command, _DOWNLOAD_DEADLINE)
+
+
+def download_commands(python: Python, pip: list[str], work: Path, cache: Path) -> list[list[str]]:
+    """Give the commands that fill ``work``/wheels: one for wheels, and one for sources if there are any."""
+    common = ["--no-deps", "--require-hashes", f"--cache-dir={cache / 'pip'}", "--disable-pip-version-check"]
+    common += [f"--dest={work / 'wheels'}"]
+    target = [f"--python-version={python.version}", "--implementation=cp", "--only-binary=:all:"]
     target += [f"--platform=manylinux_2_{minor}_x86_64" for minor in _GLIBC_MINORS]
     target += [f"--platform=manylinux{year}_x86_64" for year in ("2014", "2010", "1")]
-    command = [*pip, "download", *common, *target, f"--dest={wheels}", f"--requirement={making.work / 'binary'}"]
-    making.runner.run(command, _DOWNLOAD_DEADLINE)
-    if sdists:
-        source = ["--no-binary=:all:", f"--dest={wheels}", f"--requirement={making.work / 'source'}"]
-        making.runner.run([*pip, "download", *common, *source], _DOWNLOAD_DEADLINE)
+    commands = [[*pip, "download", *common, *target, f"--requirement={work / _BINARY}"]]
+    if python.sdists:
+        commands.append([*pip, "download", *common, "--no-binary=:all:", f"--requirement={work / _SOURCE}"])
+    return commands
+
+
+def pins(python: Python) -> list[str]:
+    """Give the lock's lines NAME==VERSION."""
+    lock = python.lock.read_text(encoding="utf-8")
+    return re.findall(r"^([A-Za-z0-9._-]+==[^ \\\n;]+)", lock, re.MULTILINE)
 
 
 def python_versions(prefix: Path) -> dict[str, str]:

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from desktop_env.errors import ImageError
+from desktop_env.paths import cache_dir, data_dir
 from desktop_env.vm_images.commands import Runner
-from desktop_env.vm_images.manifest import LayerRecord, Manifest, image_digest
+from desktop_env.vm_images.manifest import LayerRecord, Manifest
 from desktop_env.vm_images.recipe import DEFAULT_RECIPE
 
 _MINUTES = 60.0
@@ -54,12 +55,8 @@ class Store:
 
     @classmethod
     def default(cls) -> Store:
-        """Give the store of this user: $DESKGYM_HOME, or the XDG folders for data and cache."""
-        if home := os.environ.get("DESKGYM_HOME"):
-            return cls(Path(home))
-        data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        return cls(Path(data) / "deskgym", Path(cache) / "deskgym")
+        """Give the store of this user; see `desktop_env.paths`."""
+        return cls(data_dir(), cache_dir())
 
     def list(self) -> list[Image]:
         """Give all images, by name."""
@@ -85,17 +82,23 @@ class Store:
 
     def verify(self, image: Image) -> Sequence[str]:
         """Compute the digests of all layers anew and give what does not match, one line each; nothing when sound."""
-        manifest, problems = self.manifest(image), []
-        if manifest.digest != image_digest(manifest.layers):
-            problems.append("manifest: the digest of the image is not that of its layers")
+        manifest = self.manifest(image)
+        problems = manifest.problems()
         for layer, tree in zip(manifest.layers, image.layers, strict=True):
-            found = self.runner("verify").privileged("digest", TREE_DEADLINE, root=self.root, tree=tree)
-            if found["digest"] != layer.digest:
-                problems.append(f"{layer.name}: contents have changed: {found['digest']} instead of {layer.digest}")
+            problems += self.compare(layer, tree)
         return problems
 
-    def remove(self, name: str) -> None:
-        """Remove the image ``name`` and the layers that no other image has; no machine may be running from it.
+    def compare(self, record: LayerRecord, tree: Path) -> Sequence[str]:
+        """Give what of ``tree`` is not as ``record`` says, one line each; nothing when sound."""
+        found = self.runner("verify").privileged("digest", TREE_DEADLINE, root=self.root, tree=tree)
+        if found["digest"] == record.digest:
+            return []
+        return [f"{record.name}: contents have changed: {found['digest']} instead of {record.digest}"]
+
+    def remove(self, name: str) -> Sequence[str]:
+        """Remove the image ``name`` and the layers that no image has any more, and give the names of these.
+
+        No machine may be running from them.
 
         Raises:
             ImageError: There is no such image, or a build is running.
@@ -103,15 +106,6 @@ class Store:
         image = self.get(name)
         with self.locked():
             shutil.rmtree(image.manifest.parent)
-            self._prune()
-
-    def prune(self) -> Sequence[str]:
-        """Remove the layers that no image has any more, and give their names; no machine may be running from them.
-
-        Raises:
-            ImageError: A build is running.
-        """
-        with self.locked():
             return self._prune()
 
     def _prune(self) -> Sequence[str]:
@@ -171,9 +165,9 @@ class Store:
         """Give the root of the layer in ``folder``."""
         return self.layers / folder / "tree"
 
-    def publish_layer(self, workspace: Path, record: LayerRecord) -> None:
-        """Make the layer in ``workspace``/layer/tree known under its record."""
-        done = workspace / "layer"  # not the tree itself: a folder of another owner cannot change its parent
+    def publish_layer(self, done: Path, record: LayerRecord) -> None:
+        """Make the layer in ``done``/tree known under its record; ``done`` lies in this store and is moved."""
+        # Not the tree itself: a folder of another owner cannot change its parent.
         (done / "layer.json").write_text(json.dumps(dataclasses.asdict(record), indent=1) + "\n", encoding="utf-8")
         target = self.layers / record.folder
         self._remove_tree(target)

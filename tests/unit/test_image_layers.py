@@ -10,6 +10,10 @@ from desktop_env.vm_images import recipe as recipes
 @pytest.fixture
 def recipe(tmp_path: Path) -> recipes.Recipe:
     guest = tmp_path / "guest"
+    options = {"factory": tmp_path / "factory", "clutter": tmp_path / "clutter"}
+    for folder in options.values():
+        (folder / "usr/lib/deskgym").mkdir(parents=True)
+        (folder / "usr/lib/deskgym/init").write_text(folder.name)
     (guest / "usr/lib/deskgym").mkdir(parents=True)
     (guest / "usr/lib/deskgym/init").write_text("#!/bin/sh\n")
     (guest / "usr/lib/deskgym/tree.c").write_text("int main(void) { return 0; }\n")
@@ -17,7 +21,7 @@ def recipe(tmp_path: Path) -> recipes.Recipe:
     lock.write_text("numpy==2.0.0 \\\n    --hash=sha256:00\n")
     real = recipes.load()
     python = dataclasses.replace(real.python, lock=lock)
-    return dataclasses.replace(real, configuration=recipes.Configuration(guest), python=python)
+    return dataclasses.replace(real, configuration=recipes.Configuration(guest, optional=options), python=python)
 
 
 def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
@@ -36,6 +40,12 @@ def test_keys_are_stable_and_a_guest_file_changes_only_the_configuration(recipe:
     assert changed(after, layers.layer_keys(recipe)) == {"configuration"}
 
 
+def test_an_option_puts_its_files_in_place_of_the_guests(recipe: recipes.Recipe) -> None:
+    files = layers.guest_files(recipe.with_options("factory"))
+    assert list(files) == ["usr", "usr/lib", "usr/lib/deskgym", "usr/lib/deskgym/init"]
+    assert files["usr/lib/deskgym/init"].read_text() == "factory"
+
+
 def test_what_is_not_copied_changes_no_key(recipe: recipes.Recipe) -> None:
     before = layers.layer_keys(recipe)
     cache = recipe.configuration.guest / "usr/lib/deskgym/__pycache__"
@@ -46,8 +56,10 @@ def test_what_is_not_copied_changes_no_key(recipe: recipes.Recipe) -> None:
 
 def test_each_input_changes_its_layer_and_those_made_from_it(recipe: recipes.Recipe) -> None:
     before = layers.layer_keys(recipe)
-    office = recipe.with_options(libreoffice=True)
+    office = recipe.with_options("libreoffice")
     assert changed(before, layers.layer_keys(office)) == {"base", "configuration"}
+    for option in ("factory", "clutter"):
+        assert changed(before, layers.layer_keys(recipe.with_options(option))) == {"configuration"}
     code = dataclasses.replace(recipe, vscode=dataclasses.replace(recipe.vscode, node="24.0.0"))
     assert changed(before, layers.layer_keys(code)) == {"vscode"}
     tool = dataclasses.replace(recipe, toolchain=recipes.Toolchain(("gcc",)))

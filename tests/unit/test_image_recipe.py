@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,19 @@ def test_the_default_recipe_is_complete_and_has_its_options_off() -> None:
 
 def test_an_option_adds_its_packages_to_a_copy() -> None:
     recipe = recipes.load()
-    office = recipe.with_options("office", libreoffice=True)
+    office = recipe.with_options("libreoffice", "clutter")
     assert set(office.packages) - set(recipe.packages) == {"libreoffice-calc", "libreoffice-gtk3"}
-    assert office.name == "office"
-    with pytest.raises(UsageError, match="no option 'gimp'.*kernel, libreoffice"):
-        recipe.with_options(gimp=True)
+    assert [tree.name for tree in office.trees] == ["guest", "clutter"]
+    assert office.name == "debian-12-libreoffice-clutter" == recipe.with_options("clutter", "libreoffice").name
+    with pytest.raises(UsageError, match="no option 'gimp'.*kernel, libreoffice, factory, clutter"):
+        recipe.with_options("gimp")
+
+
+def test_vs_code_from_microsoft_needs_no_versions() -> None:
+    text = re.sub(r"\[vscode\][^\[]*", '[vscode]\nsource = "microsoft"\n\n', TEXT)
+    recipe = recipes.parse(text, PLACE)
+    assert recipe.archives == (recipes.MICROSOFT,)
+    assert "code" in recipe.packages
 
 
 @pytest.mark.parametrize(
@@ -32,11 +41,22 @@ def test_an_option_adds_its_packages_to_a_copy() -> None:
         ('suite = "bookworm"', "suite = 12", r"base\.suite: expected a string, got 12"),
         ('suite = "bookworm"', "", r"base\.suite: is missing"),
         ('suite = "bookworm"', 'suite = "-o X"', r"base\.suite: '-o X' is not of the form"),
-        ("\n[options]", "\n[options]\nfast = true", "options: the keys must be those of base.optional: kernel, lib"),
-        ('npm = "', 'yarn = "1"\nnpm = "', r"vscode\.yarn: is unknown; expected one of code_server, node, npm"),
+        (
+            "\n[options]",
+            "\n[options]\nfast = true",
+            "options: the keys must be those of .*: kernel, libreoffice, factory",
+        ),
+        ('npm = "', 'yarn = "1"\nnpm = "', r"vscode\.yarn: is unknown; expected one of code_server, node, npm, source"),
         ("kernel = false", 'kernel = "no"', r"options\.kernel: expected true or false"),
         ("python-3.11.txt", "python-3.9.txt", r"python\.lock: there is no .*python-3\.9\.txt"),
         ('name = "debian-12"', 'name = "../up"', r"test\.toml: name: '\.\./up' is not of the form"),
+        ('distribution = "debian"', 'distribution = "arch"', r"base\.distribution: 'arch' is not of the form"),
+        ('npm = "', 'source = "apt"\nnpm = "', r"vscode\.source: 'apt' is not of the form npm|microsoft"),
+        (
+            "\n[toolchain]",
+            '\n[[base.archives]]\nurl = "ftp://x"\n[toolchain]',
+            r"base\.archives\[0\]\.url: 'ftp://x' is not",
+        ),
         ("[base]", "[base", "not TOML"),
     ],
 )
@@ -51,8 +71,9 @@ def test_an_unknown_recipe_gives_the_known_ones() -> None:
         recipes.load("windows-11")
 
 
-def test_the_lock_pins_every_direct_requirement_with_hashes_and_names_no_place() -> None:
-    lock = recipes.load().python.lock
+@pytest.mark.parametrize("name", recipes.known())
+def test_the_lock_pins_every_direct_requirement_with_hashes_and_names_no_place(name: str) -> None:
+    lock = recipes.load(name).python.lock
     text = lock.read_text(encoding="utf-8")
     pinned = {line.partition("==")[0] for line in text.splitlines() if "==" in line}
     direct = [line for line in Path(lock.with_name("python.in")).read_text().splitlines() if line[:1].isalpha()]

@@ -26,7 +26,7 @@ def add_layer(store: Store, name: str, text: str) -> LayerRecord:
         versions = {"debian": {f"package-of-{name}": "1"}}
         key = text.encode().hex().ljust(64, "0")
         record = LayerRecord(name, key, found["digest"], found["bytes"], found["files"], 0.5, versions)
-        store.publish_layer(work, record)
+        store.publish_layer(tree.parent, record)
     return record
 
 
@@ -81,7 +81,7 @@ def test_remove_keeps_the_layers_of_other_images(store: Store) -> None:
         shared, own = add_layer(store, "base", "shared"), add_layer(store, "configuration", "own")
         add_image(store, "one", shared, own)
         kept = add_image(store, "two", shared)
-    store.remove("one")
+    assert store.remove("one") == [own.folder]
     assert store.list() == [kept]
     assert [folder.name for folder in store.layers.iterdir()] == [shared.folder]
 
@@ -174,6 +174,10 @@ def test_the_digest_is_of_contents_and_modes_not_of_times(tmp_path: Path) -> Non
     request = {"root": str(tmp_path / "store"), "tree": str(tree)}
     first = privileged.digest(request)
     os.utime(file, (1, 1))
+    os.link(file, tree / "b")
+    linked = privileged.digest(request)
+    assert (linked["bytes"], linked["files"]) == (4, 1)
+    (tree / "b").unlink()
     assert privileged.digest(request) == first == {"digest": first["digest"], "bytes": 4, "files": 1}
     file.chmod(0o600)
     assert privileged.digest(request)["digest"] != first["digest"]
