@@ -6,16 +6,17 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from desktop_env.env import DesktopEnv
-from desktop_env.errors import DeskgymError, status_of
+from desktop_env.errors import AgentError, DeskgymError, status_of
 from desktop_env.protocols import Agent
 from desktop_env.trajectory import Recorder
 from desktop_env.values import Verdict
 
 logger = logging.getLogger("desktop_env")
 
+T = TypeVar("T")
 OnStep = Callable[[int, Any, Mapping[str, Any]], None]
 """Told of each step: its number, the action, and the step's ``info``."""
 
@@ -73,10 +74,10 @@ class _Run:
         obs, _ = self.env.reset(seed=seed)
         self.timings["reset"] = time.perf_counter() - started
         self._keep_observation()
-        self.agent.reset(obs["instruction"], seed=seed)
+        self._ask(lambda: self.agent.reset(obs["instruction"], seed=seed))
         while True:
             thinking = time.perf_counter()
-            action = self.agent.act(obs)
+            action = self._ask(lambda: self.agent.act(obs))  # noqa: B023  # called at once
             acting = time.perf_counter()
             self.timings["agent"] += acting - thinking
             obs, reward, terminated, truncated, info = self.env.step(action)
@@ -85,6 +86,16 @@ class _Run:
             self._keep_step(action, reward, terminated or truncated, info)
             if terminated or truncated:
                 return self._conclude(info)
+
+    @staticmethod
+    def _ask(question: Callable[[], T]) -> T:
+        """Call the agent's code, which may be anybody's: whatever it raises names the agent."""
+        try:
+            return question()
+        except DeskgymError:
+            raise
+        except Exception as error:
+            raise AgentError(f"the agent raised {type(error).__name__}: {error}") from error
 
     def _keep_observation(self) -> None:
         observed = self.env.last_observed

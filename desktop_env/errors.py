@@ -9,6 +9,7 @@
     │   │   └── GuestTimeout    a call to the guest passed its deadline
     │   └── ScreenError         the display connection broke
     ├── TaskError               the task: its definition, data or setup
+    ├── AgentError              the agent: its own code raised
     ├── ActionError             the agent: an action that cannot be carried out
     ├── FileRefused             the agent: a file that is too large or no regular file
     ├── EvaluationError         the evaluator broke
@@ -58,6 +59,12 @@ class TaskError(DeskgymError):
     """Raised when a task is defined wrongly or its setup misses a post-condition."""
 
     status = "task_error"
+
+
+class AgentError(DeskgymError):
+    """Raised when an agent's own code raised something; the cause is chained."""
+
+    status = "agent_error"
 
 
 class ActionError(DeskgymError):

@@ -223,6 +223,12 @@ class Scripted:
         return self.actions.pop(0)
 
 
+def test_an_agent_that_raises_gets_the_blame(task: TaskSpec) -> None:
+    result = run_episode(DesktopEnv(task, provider=FakeProvider(), screen_size=SMALL), Scripted())
+    assert (result.status, result.score) == ("agent_error", None)
+    assert result.error == "the agent raised IndexError: pop from empty list"
+
+
 def test_an_episode_leaves_its_record(task: TaskSpec, tmp_path: Path) -> None:
     provider = FakeProvider()
     env = DesktopEnv(task, provider=provider, screen_size=SMALL)
