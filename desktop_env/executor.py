@@ -9,7 +9,7 @@ from typing import Any
 from desktop_env import actions as act
 from desktop_env.display.input import Input
 from desktop_env.display.keymap import LOAD_COMMAND
-from desktop_env.errors import ActionError, GuestError
+from desktop_env.errors import ActionError, GuestError, UsageError
 from desktop_env.protocols import Machine
 from desktop_env.waiting import pause
 
@@ -132,7 +132,10 @@ class Executor:
     def _run(self, command: str, timeout: float) -> dict[str, Any]:
         if not self._shell:
             raise ActionError('SHELL is not part of this action space (action_space="shell" adds it)')
-        result = self._machine.guest.run(command, timeout=timeout, max_output=SHELL_OUTPUT)
+        try:
+            result = self._machine.guest.run(command, timeout=timeout, max_output=SHELL_OUTPUT)
+        except UsageError as error:  # too long to be a command line
+            raise ActionError(str(error)) from error
         return {
             "exit_code": result.exit_code,
             "stdout": result.stdout,

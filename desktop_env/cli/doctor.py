@@ -16,9 +16,10 @@ import typer
 from rich.markup import escape
 
 from desktop_env.cli.output import console, print_json
-from desktop_env.errors import ImageError
-from desktop_env.paths import data_dir, state_dir
-from desktop_env.providers.container import host_problems, leftovers
+from desktop_env.errors import HostError, ImageError
+from desktop_env.paths import data_dir
+from desktop_env.providers.container import probe
+from desktop_env.providers.launching import machines_dir, reap
 from desktop_env.vm_images.commands import missing_tools
 from desktop_env.vm_images.store import Store
 
@@ -40,8 +41,8 @@ class Check:
 def checks() -> Iterator[Check]:
     """Look at this machine."""
     yield _python()
-    problems = host_problems()
-    yield Check("containers", not problems, "; ".join(problems) or "systemd-nspawn over overlayfs")
+    removed = reap()
+    yield from _containers()
     missing = missing_tools()
     packages = " ".join(dict.fromkeys(tool.apt for tool in missing))
     names = ", ".join(tool.name for tool in missing)
@@ -56,14 +57,30 @@ def checks() -> Iterator[Check]:
     yield _memory()
     yield _disk()
     yield _foreign_package()
-    left = leftovers()
-    yield Check(
-        "leftovers", not left, f"{len(left)} folders of dead machines in {state_dir()}" if left else "none", False
-    )
+    detail = f"removed {len(removed)} folders of dead machines from {machines_dir()}" if removed else "none"
+    yield Check("leftovers", not removed, detail, False)
 
 
 def _python() -> Check:
     return Check("python", sys.version_info >= (3, 11), f"{platform.python_version()}, needs 3.11 or newer")
+
+
+def _containers() -> Iterator[Check]:
+    """Make the mounts and the control group of a machine, over the image if there is one."""
+    try:
+        layers = [str(layer) for layer in Store.default().get().layers]
+    except ImageError:
+        layers = []
+    try:
+        found = probe(layers)
+    except HostError as error:
+        yield Check("containers", False, str(error))
+        return
+    yield Check("containers", True, "systemd-nspawn over overlayfs; mounts tried")
+    missing = {"memory", "cpus", "pids", "disk"} - found["limits"].keys()
+    enforced = ", ".join(sorted(found["limits"]))
+    lacking = f"; NOT in force: {', '.join(sorted(missing))}" if missing else ""
+    yield Check("limits", not missing, f"cgroup v{found['cgroup']}: {enforced}{lacking}", False)
 
 
 def _image() -> Check:

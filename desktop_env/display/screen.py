@@ -38,6 +38,8 @@ Listener = Callable[[Sequence[Rect], Pixels], None]
 
 _PICTURE_SECONDS = 10.0
 _JOIN_SECONDS = 5.0
+_SILENCE_SECONDS = 15.0
+"""A display that has owed an answer for so long, over several calls, counts as broken."""
 
 
 @dataclass(slots=True, eq=False)
@@ -72,6 +74,7 @@ class Screen:
         self._fences_sent = 0
         self._fences_seen = 0
         self._corners_seen = 0
+        self._owing_since: float | None = None
         self._blank(connection.size)
         self._reader = threading.Thread(target=self._read, name="deskgym-screen", daemon=True)
         self._reader.start()
@@ -171,7 +174,7 @@ class Screen:
         with self._failing():
             self._connection.send_fence(number.to_bytes(8, "big"))
         with self._state:
-            return self._wait(lambda: self._fences_seen >= number, deadline)
+            return self._answered(lambda: self._fences_seen >= number, deadline)
 
     def _corner_fence(self, deadline: float) -> bool:
         """Make a round trip of a request for one pixel; a picture under way may answer it a little early."""
@@ -181,7 +184,18 @@ class Screen:
         with self._failing():
             self._connection.send_update_request(Rect(0, 0, 1, 1), incremental=False)
         with self._state:
-            return self._wait(lambda: self._corners_seen >= number, deadline)
+            return self._answered(lambda: self._corners_seen >= number, deadline)
+
+    def _answered(self, condition: Callable[[], bool], deadline: float) -> bool:
+        asked = time.monotonic()
+        if self._wait(condition, deadline):
+            self._owing_since = None
+            return True
+        if self._owing_since is None:
+            self._owing_since = asked
+        if time.monotonic() - self._owing_since > _SILENCE_SECONDS:
+            raise ScreenError(f"the display has not answered for {_SILENCE_SECONDS:g} s")
+        return False
 
     def pointer(self, x: int, y: int, buttons: int) -> None:
         """Put the pointer at a pixel with the buttons of the mask held.

@@ -6,7 +6,6 @@ import select
 import socket
 import threading
 from collections.abc import Callable
-from typing import Any
 
 import paramiko
 
@@ -57,18 +56,20 @@ def _pump(channel: paramiko.Channel, end: socket.socket) -> None:
     """Carry bytes both ways until either side ends."""
     channel.settimeout(IDLE)
     end.settimeout(IDLE)
+    poller = select.poll()  # not select(), which takes no file descriptor above 1023
+    for source in (channel, end):
+        poller.register(source.fileno(), select.POLLIN)
     while True:
-        sources: list[Any] = [channel, end]
-        ready, _, _ = select.select(sources, [], [], IDLE)
+        ready = {handle for handle, _ in poller.poll(IDLE * 1000)}
         if not ready:
             return
         try:
-            if channel in ready:
+            if channel.fileno() in ready:
                 data = channel.recv(CHUNK)
                 if not data:
                     return
                 end.sendall(data)
-            if end in ready:
+            if end.fileno() in ready:
                 data = end.recv(CHUNK)
                 if not data:
                     return

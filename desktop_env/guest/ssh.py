@@ -7,6 +7,7 @@ moves, and ended there by ``timeout`` when it does not deliver (a pipe in the pl
 from __future__ import annotations
 
 import hashlib
+import os
 import select
 import shlex
 import socket
@@ -19,7 +20,8 @@ from typing import TypeVar
 
 import paramiko
 
-from desktop_env.errors import FileRefused, GuestError, GuestTimeout
+from desktop_env.errors import FileRefused, GuestError, GuestTimeout, HostError, UsageError
+from desktop_env.guest.connection import Stream, open_connection
 from desktop_env.guest.forward import forward_port
 from desktop_env.guest.helper import HelperClient
 from desktop_env.guest.keys import MachineKeys
@@ -30,8 +32,9 @@ T = TypeVar("T")
 GRACE = 8.0
 """Seconds past a command's own deadline until the guest counts as unresponsive."""
 CHUNK = 1 << 16
-FAST_CIPHERS = ("aes128-gcm@openssh.com", "aes128-ctr")
-TIMED_OUT = 124  # exit code of coreutils' timeout
+TIMED_OUT, KILLED = 124, 137  # exit codes of coreutils' timeout
+MAX_COMMAND = 128 << 10
+"""Bytes that a command line may have: Linux's limit for one argument."""
 KINDS = {"f": "file", "d": "directory", "l": "link", "p": "fifo", "s": "socket", "b": "device", "c": "device"}
 
 REGULAR = '[ -e "$1" ] || exit 44; [ -d "$1" ] && exit 45; [ -f "$1" ] || exit 46; [ -r "$1" ] || exit 48'
@@ -66,7 +69,8 @@ class _Output:
 class SSHGuest:
     """A guest reached through an SSH connection over any stream.
 
-    Connections are made at the first call for a user and kept. Not for use by several threads at once.
+    Connections are made at the first call for a user and kept; one that broke is made anew by the next call. Not for
+    use by several threads at once, nor in another process than the one that made it.
 
     Args:
         connect: Gives a connected stream socket to the guest's sshd; raises `GuestError`.
@@ -77,7 +81,8 @@ class SSHGuest:
         self.on_call: Callable[[GuestCall], None] | None = None
         self._connect = connect
         self._keys = keys
-        self._transports: dict[str, paramiko.Transport] = {}
+        self._transports: dict[str, tuple[Stream, paramiko.Transport]] = {}
+        self._owner = os.getpid()
         self._helper: HelperClient | None = None
 
     # commands
@@ -93,17 +98,21 @@ class SSHGuest:
     ) -> CommandResult:
         """Run a shell line (or an argument list, quoted) to its end or its deadline.
 
+        A command that a signal ended has the exit code 128 + signal, as in a shell; one that killed the shells
+        around it, too, has -1.
+
         Raises:
+            UsageError: The line is longer than `MAX_COMMAND`, or has a null character.
             GuestTimeout: The guest did not end the command within ``timeout`` and `GRACE`.
             GuestError: The connection broke.
         """
         line = command if isinstance(command, str) else shlex.join(command)
         self._record("run", line if user == "user" else f"[{user}] {line}")
         out, err = _Output(max_output), _Output(max_output)
+        started = time.monotonic()
         code = self._exec(line, user, timeout, stdin, out, err)
-        return CommandResult(
-            line, code, out.text(), err.text(), out.truncated or err.truncated, timed_out=code == TIMED_OUT
-        )
+        timed_out = code in (TIMED_OUT, KILLED) and time.monotonic() - started >= timeout
+        return CommandResult(line, code, out.text(), err.text(), out.truncated or err.truncated, timed_out=timed_out)
 
     def launch(self, command: str | Sequence[str], *, user: str = "user") -> None:
         """Start a program of the desktop session and return at once; raises `GuestError` if it cannot start."""
@@ -121,9 +130,11 @@ class SSHGuest:
         out: Callable[[bytes], None],
         err: Callable[[bytes], None],
     ) -> int:
+        guarded = f"timeout --kill-after=2 {timeout:.3f} bash -c {shlex.quote(line)}; exit $?"
+        if len(guarded.encode()) >= MAX_COMMAND or "\0" in line:
+            raise UsageError(f"no command line: {len(line)} characters (at most 128 KB, no null character)")
         deadline = time.monotonic() + timeout + GRACE
-        guarded = f"timeout --kill-after=2 {timeout:.3f} bash -c {shlex.quote(line)}"
-        with self._typed(line), self._session(user, timeout + GRACE) as channel:
+        with self._session(user, deadline, line) as channel:
             channel.exec_command(guarded)
             pending = memoryview(stdin)
             while True:
@@ -133,38 +144,50 @@ class SSHGuest:
                 ended = channel.exit_status_ready()
                 if ended and (channel.eof_received or channel.closed):
                     _drain(channel, out, err)
-                    return channel.recv_exit_status()
+                    return _exit_code(channel)
                 left = deadline - time.monotonic()
                 if left <= 0:
                     raise GuestTimeout(f"the guest did not end {line[:80]!r} within {timeout:g} s")
-                ready, _, _ = select.select([channel], [], [], min(left, 0.01 if pending else 0.25))
+                ready = _readable(channel, min(left, 0.01 if pending else 0.25))
                 if ended and not ready:  # a child in the background holds the stream open
-                    return channel.recv_exit_status()
+                    return _exit_code(channel)
 
     @contextmanager
-    def _session(self, user: str, timeout: float) -> Iterator[paramiko.Channel]:
-        channel = self._transport(user).open_session(timeout=timeout)
-        try:
-            yield channel
-        finally:
-            channel.close()
-
-    def _transport(self, user: str) -> paramiko.Transport:
-        transport = self._transports.get(user)
-        if transport is None:
-            transport = _open(self._connect(), user, self._keys)
-            self._transports[user] = transport
-        return transport
+    def _session(self, user: str, deadline: float, what: str) -> Iterator[paramiko.Channel]:
+        """Open a channel for one call; past its deadline, and a little, the connection is given up."""
+        with self._bounded(user, deadline, what) as transport:
+            channel = transport.open_session(timeout=GRACE)
+            try:
+                yield channel
+            finally:
+                channel.close()
 
     @contextmanager
-    def _typed(self, what: str) -> Iterator[None]:
-        """Turn what a broken connection raises into `GuestError`."""
+    def _bounded(self, user: str, deadline: float, what: str) -> Iterator[paramiko.Transport]:
+        """Give the connection for one call, and turn what a broken one raises into `GuestError`."""
+        stream, transport = self._connection(user)
+        stream.deadline = deadline + 2.0
         try:
-            yield
-        except TimeoutError as error:
-            raise GuestTimeout(f"the guest does not answer: {what[:80]}") from error
+            yield transport
         except (paramiko.SSHException, EOFError, OSError) as error:
+            if stream.expired or isinstance(error, TimeoutError) or "timeout" in str(error).lower():
+                transport.close()  # the next call tries a new connection
+                raise GuestTimeout(f"the guest does not answer: {what[:80]}") from error
             raise GuestError(f"the connection to the guest broke: {error or type(error).__name__}") from error
+        finally:
+            stream.deadline = None
+
+    def _connection(self, user: str) -> tuple[Stream, paramiko.Transport]:
+        if os.getpid() != self._owner:
+            raise UsageError("this desktop belongs to another process: make the environment in the one that uses it")
+        known = self._transports.get(user)
+        if known is not None and known[1].is_active() and known[1].saved_exception is None:
+            return known
+        if known is not None:
+            known[1].close()
+        stream = Stream(self._connect())
+        self._transports[user] = (stream, open_connection(stream, user, self._keys))
+        return self._transports[user]
 
     # files
 
@@ -203,13 +226,21 @@ class SSHGuest:
         self._record("pull", path)
         target.parent.mkdir(parents=True, exist_ok=True)
         digest = hashlib.sha256()
-        with target.open("wb") as file:
+        with target.open("wb", buffering=0) as file:
 
             def keep(chunk: bytes) -> None:
-                file.write(chunk)
                 digest.update(chunk)
+                try:
+                    while chunk:
+                        chunk = chunk[file.write(chunk) :]
+                except OSError as error:
+                    raise HostError(f"{target} cannot be written: {error}") from error
 
-            self._stream(path, max_bytes, timeout, keep)
+            try:
+                self._stream(path, max_bytes, timeout, keep)
+            except BaseException:
+                target.unlink()
+                raise
             size = file.tell()
         return Pulled(path, target, size, digest.hexdigest())
 
@@ -241,8 +272,8 @@ class SSHGuest:
     def forward(self, port: int, accept: Callable[[socket.socket], None]) -> None:
         """Listen on ``127.0.0.1:port`` in the guest as long as it runs; each connection goes to ``accept``."""
         self._record("forward", str(port))
-        with self._typed(f"port {port}"):
-            forward_port(self._transport("root"), port, accept)
+        with self._bounded("root", time.monotonic() + GRACE, f"port {port}") as transport:
+            forward_port(transport, port, accept)
 
     # the helper
 
@@ -269,19 +300,19 @@ class SSHGuest:
     def _ask(self, question: Callable[[HelperClient], T]) -> T:
         """Ask the helper; one that died or hangs is started again once, since the agent may have ended it."""
         self._record("helper", "")
-        with self._typed("helper"):
-            if self._helper is not None:
-                try:
-                    return question(self._helper)
-                except (GuestError, OSError):
-                    self._drop_helper()
-            self._helper = self._start_helper()
-            return question(self._helper)
+        if self._helper is not None:
+            try:
+                return question(self._helper)
+            except (GuestError, OSError):
+                self._drop_helper()
+        self._helper = self._start_helper()
+        return question(self._helper)
 
     def _start_helper(self) -> HelperClient:
-        channel = self._transport("user").open_session(timeout=GRACE)
-        channel.exec_command("/usr/lib/deskgym/helper")
-        return HelperClient(channel)
+        with self._bounded("user", time.monotonic() + GRACE, "helper") as transport:
+            channel = transport.open_session(timeout=GRACE)
+            channel.exec_command("exec /usr/lib/deskgym/helper")
+            return HelperClient(channel)
 
     def _drop_helper(self) -> None:
         if self._helper is not None:
@@ -295,36 +326,45 @@ class SSHGuest:
     def close(self) -> None:
         """Close all connections; a second call does nothing."""
         self._drop_helper()
-        for transport in self._transports.values():
+        for _, transport in self._transports.values():
             transport.close()
         self._transports.clear()
 
 
-def _open(stream: socket.socket, user: str, keys: MachineKeys) -> paramiko.Transport:
-    transport = paramiko.Transport(stream, default_window_size=1 << 24, default_max_packet_size=1 << 17)
-    options = transport.get_security_options()
-    options.ciphers = [name for name in FAST_CIPHERS if name in options.ciphers] or options.ciphers
-    transport.banner_timeout = transport.auth_timeout = GRACE
-    try:
-        transport.start_client(timeout=GRACE)
-        if transport.get_remote_server_key() != keys.host:
-            raise GuestError("the guest shows another host key than the one made for it")
-        transport.auth_publickey(user, keys.client)
-    except BaseException:
-        transport.close()
-        raise
-    return transport
+def _exit_code(channel: paramiko.Channel) -> int:
+    code = channel.recv_exit_status()
+    if code < 0 and channel.get_transport().saved_exception is not None:
+        raise GuestError("the connection to the guest ended before the command")
+    return code
+
+
+def _readable(channel: paramiko.Channel, timeout: float) -> bool:
+    """Wait for data or the end of a channel; not with select(), which takes no file descriptor above 1023."""
+    poller = select.poll()
+    poller.register(channel.fileno(), select.POLLIN)
+    return bool(poller.poll(timeout * 1000))
 
 
 def _send(channel: paramiko.Channel, pending: memoryview) -> memoryview:
-    """Send as much as the window takes; closes the direction when all is sent."""
+    """Send as much as the window takes and close the direction when all is sent; what is not wanted is dropped."""
+    if _closed(channel):
+        return pending[:0]
     if not pending:
         if not channel.eof_sent:
             channel.shutdown_write()
         return pending
-    while pending and channel.send_ready():
-        pending = pending[channel.send(bytes(pending[:CHUNK])) :]
+    try:
+        while pending and channel.send_ready():
+            pending = pending[channel.send(bytes(pending[:CHUNK])) :]
+    except OSError:
+        if not _closed(channel):
+            raise
+        return pending[:0]  # the command ended without reading it all
     return pending
+
+
+def _closed(channel: paramiko.Channel) -> bool:
+    return bool(channel.closed)  # changed by the connection's own thread
 
 
 def _drain(channel: paramiko.Channel, out: Callable[[bytes], None], err: Callable[[bytes], None]) -> bool:

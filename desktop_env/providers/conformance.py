@@ -203,16 +203,36 @@ def nothing_outside_is_reachable(bench: Bench) -> None:
 # machines
 
 
+PLANT_AS_USER = """
+for folder in ~ /tmp /var/tmp /dev/shm /run/user/1000 /run/host-link; do echo s > $folder/sentinel || exit 1; done
+xfconf-query -c xfwm4 -p /general/theme -s Sentinel -n -t string || exit 2
+echo '{"sentinel": 1}' > ~/.config/Code/User/settings.json || exit 3
+exec -a sentinel-process setsid -f sleep 7777
+"""
+PLANT_AS_ROOT = """
+echo sentinel >> /etc/hosts && echo sentinel > /etc/sentinel
+useradd sentinel; pkill -x Xvnc; pkill -x dbus-daemon; chmod 0 /usr/sbin/sshd
+"""
+LOOK = """
+find / /tmp /dev/shm /run -xdev -name sentinel -not -path '/opt/*' 2>/dev/null
+grep -l -i sentinel /etc/hosts /etc/passwd ~/.config/Code/User/settings.json; pgrep -f 'sleep 777[7]'
+xfconf-query -c xfwm4 -p /general/theme | grep Sentinel
+for name in Xvnc dbus-daemon xfwm4 xfce4-panel; do pgrep -x $name > /dev/null || echo no $name; done
+test -x /usr/sbin/sshd || echo no sshd
+"""
+
+
 @case
 def a_reset_leaves_nothing(bench: Bench) -> None:
-    plant = "for d in ~ /tmp /dev/shm /var/tmp /run/host-link; do echo s > $d/sentinel; done; setsid -f sleep 7777"
     with bench.fresh() as machine:
-        machine.guest.run(plant)
         machine.guest.clipboard_set("sentinel")
+        planted = machine.guest.run(PLANT_AS_USER)
+        assert planted.ok, planted
+        assert "sentinel" in machine.guest.run(LOOK).stdout
+        with contextlib.suppress(InfraError):  # it ends what carries this very call
+            machine.guest.run(PLANT_AS_ROOT, user="root", timeout=10)
     with bench.fresh() as machine:
-        found = machine.guest.run(
-            "find / -xdev -name sentinel 2>/dev/null; ls -d /tmp/sentinel /dev/shm/sentinel; pgrep -fx 'sleep 7777'"
-        )
+        found = machine.guest.run(LOOK)
         assert found.stdout == "", found
         assert machine.guest.clipboard_get() == ""
 
@@ -228,8 +248,13 @@ def machines_do_not_see_each_other(bench: Bench) -> None:
 @case
 def a_fork_bomb_stays_inside(bench: Bench) -> None:
     with bench.fresh() as machine:
-        machine.guest.run("for i in $(seq 5000); do sleep 60 & done 2>/dev/null", timeout=10)
+        machine.guest.launch("for i in $(seq 5000); do sleep 600 & done")
+        count = "test $(pgrep -c sleep) -gt 1000"
+        wait_until(lambda: machine.guest.run(count, user="root").ok, 60, "fork bomb")
         assert machine.usage().get("pids", 0) <= bench.settings.limits.pids
+        machine.screen.fence(30)
+        machine.guest.run("pkill -9 bash; pkill -9 sleep", user="root", timeout=30)
+        assert machine.guest.run("echo fine").stdout == "fine\n"
 
 
 @case
