@@ -10,7 +10,7 @@ from io import BytesIO
 
 import pytest
 
-from desktop_env.accessibility import parse
+from desktop_env.accessibility import Node, parse
 from desktop_env.env import DesktopEnv
 from desktop_env.protocols import Guest, Machine, Provider
 from desktop_env.waiting import wait_until
@@ -18,7 +18,7 @@ from desktop_env.waiting import wait_until
 pytestmark = pytest.mark.guest
 PATIENCE = 120.0
 SHELL = ("xfce4-panel", "Desktop")
-POPUPS = ("dialog", "alert", "notification", "file-chooser")
+POPUPS = ("dialog", "alert", "notification", "tool-tip", "info-bar", "file-chooser")
 
 PROGRAMS = {
     "code ~/project": "project - Visual Studio Code",
@@ -30,6 +30,7 @@ PROGRAMS = {
     "thunar ~/project": "project - Thunar",
     "mousepad ~/project/a.py": "Mousepad",
     "sqlitebrowser": "DB Browser for SQLite",
+    "evince ~/project/a.pdf": "a.pdf",
 }
 
 PYTHON_FILE = '''\
@@ -64,12 +65,21 @@ class Größe:
 if __name__ == "__main__":
     print(Größe().others(), sep="\\n")
 '''
+YAML_FILE = "a:\n  - b: [1, 2]\n    c: {d: 'e', f: \"g\"}\nh: |\n\ti <j>\n"
 NOTEBOOK = {
     "cells": [{"cell_type": "code", "id": "a1", "execution_count": None, "metadata": {}, "outputs": [], "source": ""}],
-    "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
+    "metadata": {},  # no word of a kernel: JupyterLab's makers ask for one
     "nbformat": 4,
     "nbformat_minor": 5,
 }
+
+
+PDF = b"""%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]>>endobj
+trailer<</Root 1 0 R>>
+"""
 
 
 @pytest.fixture
@@ -78,6 +88,7 @@ def env(container: Provider) -> Iterator[DesktopEnv]:
         env.reset()
         env.machine.guest.write("/home/user/project/a.py", b"print(1)\n")
         env.machine.guest.write("/home/user/project/n.ipynb", json.dumps(NOTEBOOK).encode())
+        env.machine.guest.write("/home/user/project/a.pdf", PDF)
         yield env
 
 
@@ -90,12 +101,14 @@ def open_program(env: DesktopEnv, command: str, title: str) -> None:
     wait_until(lambda: any(title in found for found in titles(env.machine.guest)), PATIENCE, f"window {title!r}")
 
 
-def wait_for_node(guest: Guest, role: str, name: str, *states: str) -> None:
-    def found() -> bool:
-        nodes = parse(guest.tree().xml)
-        return any(n.role == role and name in n.name and set(states) <= n.states for n in nodes)
+def wait_for_node(guest: Guest, role: str, name: str, *states: str) -> Node:
+    """Wait for a node of this role (any, if empty) with ``name`` in its name and with these states; give the last."""
 
-    wait_until(found, PATIENCE, f"{role} {name!r}", interval=0.2)
+    def found() -> Node | None:
+        nodes = [node for node in parse(guest.tree().xml) if role in ("", node.role) and name in node.name]
+        return next((node for node in reversed(nodes) if set(states) <= node.states), None)
+
+    return wait_until(found, PATIENCE, f"{role} {name!r}", interval=0.2)
 
 
 def type_into(env: DesktopEnv, *actions: object) -> None:
@@ -124,17 +137,57 @@ def test_a_first_launch_shows_the_program_and_nothing_else(env: DesktopEnv, comm
     env.machine.screen.settle(1.5, 30)
     guest = env.machine.guest
     assert len(titles(guest)) == 1, titles(guest)
-    shown = [node for node in parse(guest.tree().xml) if node.role in POPUPS and "showing" in node.states]
-    assert not [node for node in shown if node.name or node.text]
+    assert not [node for node in parse(guest.tree().xml) if node.role in POPUPS and covers_something(node)]
 
 
-def test_vs_code_takes_text_exactly(env: DesktopEnv) -> None:
-    open_program(env, "code ~/project/a.py", "a.py")
+def covers_something(node: Node) -> bool:
+    """Whether a node can be seen; places for messages that are empty are one pixel large, and Qt's panes dialogs."""
+    pane = node.application == PROGRAMS["sqlitebrowser"] and not node.name
+    return node.extents is not None and min(node.extents[2:]) > 1 and not pane
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.py", PYTHON_FILE), ("a.yaml", YAML_FILE)])
+def test_vs_code_takes_text_exactly(env: DesktopEnv, name: str, text: str) -> None:
+    env.machine.guest.write(f"/home/user/project/{name}", b"x")
+    open_program(env, f"code ~/project/{name}", name)
     wait_for_node(env.machine.guest, "entry", "", "focused")
-    text = PYTHON_FILE.replace("\t", "    ")  # its Tab key inserts spaces, as its makers ship it
     type_into(env, {"action_type": "HOTKEY", "keys": ["ctrl", "a"]}, {"action_type": "TYPING", "text": text})
     type_into(env, {"action_type": "HOTKEY", "keys": ["ctrl", "s"]})
-    wait_for_text(env.machine.guest, "/home/user/project/a.py", text)
+    wait_for_text(env.machine.guest, f"/home/user/project/{name}", text)
+
+
+def test_vs_code_s_terminal_takes_text_exactly(env: DesktopEnv) -> None:
+    open_program(env, "code ~/project", "project")
+    wait_for_node(env.machine.guest, "tree-item", "a.py", "showing")
+    type_into(env, {"action_type": "HOTKEY", "keys": ["ctrl", "shift", "`"]})
+    wait_for_node(env.machine.guest, "", "Terminal", "focused")
+    type_into_cat(env, "".join(character for character in PYTHON_FILE if ord(character) <= 0xFFFF))  # it loses emoji
+
+
+def test_jupyterlab_s_terminal_takes_text_exactly(env: DesktopEnv) -> None:
+    open_program(env, "jupyter lab --notebook-dir ~/project", "JupyterLab")
+    button = wait_for_node(env.machine.guest, "push-button", "Terminal", "focusable")  # unlike the panel's
+    env.machine.screen.settle(1.5, 30)
+    assert button.centre
+    type_into(env, {"action_type": "CLICK", "x": button.centre[0], "y": button.centre[1]})
+    wait_for_node(env.machine.guest, "entry", "Terminal", "focused")
+    type_into_cat(env, PYTHON_FILE)
+
+
+def type_into_cat(env: DesktopEnv, text: str) -> None:
+    """Have the shell that has the focus write what is typed into a file."""
+    type_into(env, {"action_type": "TYPING", "text": "stty -echo; cat > ~/typed\n"})
+    wait_until(lambda: env.machine.guest.stat("/home/user/typed").kind == "file", PATIENCE, "cat to listen")
+    type_into(env, {"action_type": "TYPING", "text": text}, {"action_type": "HOTKEY", "keys": ["ctrl", "d"]})
+    wait_for_text(env.machine.guest, "/home/user/typed", text)
+
+
+def test_vs_code_follows_its_settings_file(env: DesktopEnv) -> None:
+    open_program(env, "code ~/project", "project - Visual Studio Code")
+    path = "/home/user/.config/Code/User/settings.json"
+    settings = json.loads(env.machine.guest.read(path))
+    env.machine.guest.write(path, json.dumps(settings | {"window.title": "a title of my own"}).encode())
+    wait_until(lambda: titles(env.machine.guest) == ["a title of my own"], PATIENCE, "the window's new title")
 
 
 def test_mousepad_takes_text_exactly(env: DesktopEnv) -> None:

@@ -48,13 +48,36 @@
     };
   }
 
+  // An emoji is no key press to the browser but a key down of an input method and an input event. The terminal takes
+  // an input event only if it is not composed, and some time after such a key down guesses what has been typed.
+  function sendEmoji() {
+    const inTerminal = (event) => event.target.classList.contains("xterm-helper-textarea");
+    const resend = (event) => {
+      const emoji = event.composed && event.inputType === "insertText" && event.data?.codePointAt(0) > 0xffff;
+      if (!emoji || !inTerminal(event)) return;
+      event.stopImmediatePropagation();
+      event.target.dispatchEvent(new InputEvent("input", { data: event.data, inputType: "insertText", bubbles: true }));
+    };
+    const hide = (event) => {
+      if (event.keyCode === 229 && !event.isComposing && inTerminal(event)) event.stopImmediatePropagation();
+    };
+    return {
+      id: "deskgym:emoji",
+      autoStart: true,
+      activate: () => {
+        document.addEventListener("input", resend, true);
+        document.addEventListener("keydown", hide, true);
+      },
+    };
+  }
+
   window._JUPYTERLAB = window._JUPYTERLAB || {};
   window._JUPYTERLAB["deskgym"] = {
     init: (scope) => {
       shared = scope;
     },
     get: async () => {
-      const plugins = [await plainEnter(), nameWindow()];
+      const plugins = [await plainEnter(), nameWindow(), sendEmoji()];
       return () => ({ __esModule: true, default: plugins });
     },
   };
