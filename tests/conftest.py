@@ -41,3 +41,14 @@ def fresh_machine(container: Provider) -> Iterator[Machine]:
     machine = container.start(SETTINGS)
     yield machine
     machine.stop()
+
+
+@pytest.hookimpl(tryfirst=True)  # before the workers read the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Say which tests share a worker, and begin with what takes longest: virtual machines, then containers."""
+    items.sort(key=lambda item: (item.get_closest_marker("vm") is None, item.get_closest_marker("guest") is None))
+    for item in items:
+        if item.get_closest_marker("vm"):
+            item.add_marker(pytest.mark.xdist_group("virtual machines"))
+        elif "machine" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group(item.path.name))

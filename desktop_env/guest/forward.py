@@ -6,6 +6,7 @@ import select
 import socket
 import threading
 from collections.abc import Callable
+from weakref import WeakKeyDictionary
 
 import paramiko
 
@@ -15,9 +16,10 @@ Accept = Callable[[socket.socket], None]
 """Serves one connection and returns when it has ended; called on a thread of its own."""
 CHUNK = 1 << 16
 MAX_CONNECTIONS = 64
-"""Connections at once to one port; more are refused."""
+"""Connections at once to the ports of one guest; more are refused."""
 IDLE = 300.0
 """Seconds without a byte after which a connection is closed."""
+_ACCEPTS: WeakKeyDictionary[paramiko.Transport, dict[int, Accept]] = WeakKeyDictionary()
 
 
 def forward_port(transport: paramiko.Transport, port: int, accept: Accept) -> None:
@@ -26,12 +28,15 @@ def forward_port(transport: paramiko.Transport, port: int, accept: Accept) -> No
     Raises:
         GuestError: The guest refuses (the port is taken).
     """
+    accepts = _ACCEPTS.setdefault(transport, {})
+    accepts[port] = accept
     slots = threading.BoundedSemaphore(MAX_CONNECTIONS)
 
     def incoming(channel: paramiko.Channel, origin: tuple[str, int], server: tuple[str, int]) -> None:
         if not slots.acquire(blocking=False):
             channel.close()
             return
+        accept = accepts[server[1]]  # a transport has one handler for all of its ports: that of the newest
         threading.Thread(target=_serve, args=(channel, accept, slots), name="deskgym-forward", daemon=True).start()
 
     try:

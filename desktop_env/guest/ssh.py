@@ -21,11 +21,11 @@ from typing import TypeVar
 import paramiko
 
 from desktop_env.errors import FileRefused, GuestError, GuestTimeout, HostError, UsageError
-from desktop_env.guest.connection import Stream, open_connection
+from desktop_env.guest.connection import TIMEOUT, Stream, open_connection
 from desktop_env.guest.forward import forward_port
 from desktop_env.guest.helper import HelperClient
 from desktop_env.guest.keys import MachineKeys
-from desktop_env.values import CommandResult, FileFacts, GuestCall, Pulled, Tree, Window
+from desktop_env.values import CommandResult, FileFacts, GuestCall, Pulled, Request, Tree, Window
 
 T = TypeVar("T")
 
@@ -79,11 +79,17 @@ class SSHGuest:
 
     def __init__(self, connect: Callable[[], socket.socket], keys: MachineKeys) -> None:
         self.on_call: Callable[[GuestCall], None] | None = None
+        self.requests: dict[str, list[Request]] = {}
+        self.patience = 1.0
         self._connect = connect
         self._keys = keys
         self._transports: dict[str, tuple[Stream, paramiko.Transport]] = {}
         self._owner = os.getpid()
         self._helper: HelperClient | None = None
+
+    @property
+    def _grace(self) -> float:
+        return GRACE * min(self.patience, 3.0)  # a guest that hangs should be found out before long
 
     # commands
 
@@ -131,11 +137,11 @@ class SSHGuest:
         err: Callable[[bytes], None],
     ) -> int:
         guarded = f"timeout --kill-after=2 {timeout:.3f} bash -c {shlex.quote(line)}; exit $?"
-        if len(guarded.encode()) >= MAX_COMMAND or "\0" in line:
+        if len(self._command(user, guarded).encode()) >= MAX_COMMAND or "\0" in line:
             raise UsageError(f"no command line: {len(line)} characters (at most 128 KB, no null character)")
-        deadline = time.monotonic() + timeout + GRACE
+        deadline = time.monotonic() + timeout + self._grace
         with self._session(user, deadline, line) as channel:
-            channel.exec_command(guarded)
+            channel.exec_command(self._command(user, guarded))
             pending = memoryview(stdin)
             while True:
                 pending = _send(channel, pending)
@@ -152,11 +158,15 @@ class SSHGuest:
                 if ended and not ready:  # a child in the background holds the stream open
                     return _exit_code(channel)
 
+    def _command(self, user: str, line: str) -> str:
+        """Give what ``user``'s connection must carry out so that ``user`` runs ``line``."""
+        return line
+
     @contextmanager
     def _session(self, user: str, deadline: float, what: str) -> Iterator[paramiko.Channel]:
         """Open a channel for one call; past its deadline, and a little, the connection is given up."""
         with self._bounded(user, deadline, what) as transport:
-            channel = transport.open_session(timeout=GRACE)
+            channel = transport.open_session(timeout=self._grace)
             try:
                 yield channel
             finally:
@@ -186,7 +196,8 @@ class SSHGuest:
         if known is not None:
             known[1].close()
         stream = Stream(self._connect())
-        self._transports[user] = (stream, open_connection(stream, user, self._keys))
+        timeout = TIMEOUT * self.patience
+        self._transports[user] = (stream, open_connection(stream, user, self._keys, timeout=timeout))
         return self._transports[user]
 
     # files
@@ -272,30 +283,31 @@ class SSHGuest:
     def forward(self, port: int, accept: Callable[[socket.socket], None]) -> None:
         """Listen on ``127.0.0.1:port`` in the guest as long as it runs; each connection goes to ``accept``."""
         self._record("forward", str(port))
-        with self._bounded("root", time.monotonic() + GRACE, f"port {port}") as transport:
+        with self._bounded("root", time.monotonic() + self._grace, f"port {port}") as transport:
             forward_port(transport, port, accept)
 
     # the helper
 
     def tree(self, *, budget: float = 2.0, max_nodes: int = 20_000, timeout: float = 15.0) -> Tree:
         """Read the accessibility tree of all programs, spending about ``budget`` seconds at most."""
-        return self._ask(lambda helper: helper.tree(budget=budget, max_nodes=max_nodes, timeout=timeout))
+        slow = self.patience
+        return self._ask(lambda helper: helper.tree(budget=budget * slow, max_nodes=max_nodes, timeout=timeout * slow))
 
     def windows(self, *, timeout: float = 10.0) -> list[Window]:
         """List the top-level windows, lowest first."""
-        return self._ask(lambda helper: helper.windows(timeout=timeout))
+        return self._ask(lambda helper: helper.windows(timeout=timeout * self.patience))
 
     def clipboard_get(self, *, timeout: float = 10.0) -> str:
         """Give the text of the clipboard."""
-        return self._ask(lambda helper: helper.clipboard_get(timeout=timeout))
+        return self._ask(lambda helper: helper.clipboard_get(timeout=timeout * self.patience))
 
     def clipboard_set(self, text: str, *, timeout: float = 10.0) -> None:
         """Put ``text`` (up to 1 MB) on the clipboard."""
-        self._ask(lambda helper: helper.clipboard_set(text, timeout=timeout))
+        self._ask(lambda helper: helper.clipboard_set(text, timeout=timeout * self.patience))
 
     def cursor(self, *, timeout: float = 10.0) -> tuple[int, int]:
         """Give the pointer's position."""
-        return self._ask(lambda helper: helper.cursor(timeout=timeout))
+        return self._ask(lambda helper: helper.cursor(timeout=timeout * self.patience))
 
     def _ask(self, question: Callable[[HelperClient], T]) -> T:
         """Ask the helper; one that died or hangs is started again once, since the agent may have ended it."""
@@ -309,9 +321,9 @@ class SSHGuest:
         return question(self._helper)
 
     def _start_helper(self) -> HelperClient:
-        with self._bounded("user", time.monotonic() + GRACE, "helper") as transport:
-            channel = transport.open_session(timeout=GRACE)
-            channel.exec_command("exec /usr/lib/deskgym/helper")
+        with self._bounded("user", time.monotonic() + self._grace, "helper") as transport:
+            channel = transport.open_session(timeout=self._grace)
+            channel.exec_command(self._command("user", "exec /usr/lib/deskgym/helper"))
             return HelperClient(channel)
 
     def _drop_helper(self) -> None:

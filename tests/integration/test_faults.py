@@ -231,6 +231,7 @@ def runner() -> subprocess.Popen[str]:
     return process
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
 def test_a_runner_killed_at_any_moment_leaves_nothing(ending: signal.Signals, container: Provider) -> None:
     """Killed in the middle of starts (also of spares), steps and resets, at moments that a seed gives."""

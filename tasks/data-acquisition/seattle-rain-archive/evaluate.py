@@ -1,6 +1,5 @@
 """Seattle's rain: the archive's file was kept unchanged, and the table applies its corrections and definitions."""
 
-import csv
 import re
 from collections import defaultdict
 from math import fsum
@@ -16,24 +15,25 @@ from desktop_env.evaluators.probes.files import content
 from desktop_env.evaluators.probes.table import csv_table
 from desktop_env.protocols import Guest
 from desktop_env.task import TaskSpec
+from desktop_env.tasks.data import fetch, rows
 from desktop_env.values import Verdict
 
 PROJECT = "/home/user/project"
 COLUMNS = ("year", "rain_mm", "wet_days", "wettest_month", "month_mm")
 CORRECTION = re.compile(r"<td>SEA</td><td>([\d-]{10})</td><td>[\d.]+</td><td>([\d.]+)</td>")
-FILE = "files/observations.csv"
+DATA = "seattle-weather"
 WET = 1.0
 
 
 def evaluate(guest: Guest, task: TaskSpec) -> Verdict:
     """Score the table by column; nothing counts without the archive's own file."""
-    expected = Table(COLUMNS, tuple(lines(rain(task.folder / "site"))))
+    expected = Table(COLUMNS, tuple(lines(rain(task.folder / "site/corrections.html"))))
     download = content(guest, f"{PROJECT}/observations.csv")
     result = csv_table(guest, f"{PROJECT}/years.csv")
     tolerances = {"rain_mm": decimals(1), "month_mm": decimals(1)}
     return gate(
         all_of(
-            unchanged("download", download, (task.folder / "site" / FILE).read_bytes()),
+            unchanged("download", download, fetch(DATA).read_bytes()),
             present("table", result),
         ),
         weighted(
@@ -43,12 +43,10 @@ def evaluate(guest: Guest, task: TaskSpec) -> Verdict:
     )
 
 
-def rain(site: Path) -> dict[str, float]:
+def rain(corrections: Path) -> dict[str, float]:
     """Give the corrected precipitation by day (year-month-day)."""
-    with (site / FILE).open(newline="") as file:
-        published = {row["date"].replace("/", "-"): float(row["precipitation"]) for row in csv.DictReader(file)}
-    page = (site / "corrections.html").read_text()
-    return published | {day: float(amount) for day, amount in CORRECTION.findall(page)}
+    published = {row["date"].replace("/", "-"): float(row["precipitation"]) for row in rows(DATA)}
+    return published | {day: float(amount) for day, amount in CORRECTION.findall(corrections.read_text())}
 
 
 def lines(amounts: dict[str, float]) -> list[tuple[int, float, int, str, float]]:
