@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from desktop_env.values import (
     CommandResult,
     FileFacts,
     Frame,
     GuestCall,
+    Judgement,
     MachineSettings,
     Pulled,
+    Request,
     ScreenSize,
     Settled,
     Tree,
@@ -60,10 +63,20 @@ class Guest(Protocol):
 
     Every call has a deadline in seconds and raises `GuestTimeout` past it, `GuestError` when the guest is gone.
     Paths are absolute paths in the guest. What comes back is untrusted. ``on_call`` is told of each call that reaches
-    the guest, for the episode's record.
+    the guest, for the episode's record. ``requests`` lists what the services that the host serves to this guest have
+    been asked, by their host name: evidence for evaluators. ``patience`` says how many times as long as usual programs
+    may take there, where a processor is emulated.
     """
 
     on_call: Callable[[GuestCall], None] | None
+
+    @property
+    def requests(self) -> dict[str, list[Request]]:
+        """What the host's services were asked."""
+
+    @property
+    def patience(self) -> float:
+        """Factor for the deadlines of programs; 1 but for emulated processors."""
 
     def run(
         self,
@@ -122,6 +135,17 @@ class Guest(Protocol):
         """Close all connections; a second call does nothing."""
 
 
+class EvaluatorGuest(Guest, Protocol):
+    """The guest as evaluators get it: also a way to a fresh machine, so that work is run again without its traces."""
+
+    def clean(self, name: str) -> AbstractContextManager[Guest]:
+        """Start a machine of the same image with the task's data and services; it ends with the context.
+
+        ``name`` tells one such machine of an evaluation from another when answers are kept. Raises `InfraError` when
+        it does not start, `EvaluationError` where none can be had.
+        """
+
+
 class Machine(Protocol):
     """A started desktop: its screen, its guest, and the right to end it."""
 
@@ -147,10 +171,39 @@ class Machine(Protocol):
         """End the machine and remove all that belonged to it; a second call does nothing."""
 
 
+class SnapshotMachine(Machine, Protocol):
+    """A machine of a provider with the capability ``snapshot``.
+
+    ``prepared`` is `MachineSettings.prepared` when it came up in the state after that setup; else it is empty.
+    """
+
+    prepared: str
+
+    def keep_prepared(self) -> None:
+        """Keep this moment as that after the setup, for machines to come; raises `GuestError` if the machine breaks."""
+
+
+class BranchingMachine(Machine, Protocol):
+    """A machine of a provider with the capability ``fork``.
+
+    Whoever goes back, or goes on as a copy, gets another ``screen`` and ``guest``, to which nothing is forwarded yet.
+    """
+
+    def save(self, name: str) -> None:
+        """Keep this moment as ``name`` until the machine is stopped; raises `InfraError` when that fails."""
+
+    def restore(self, name: str) -> None:
+        """Go back to a moment; raises `UsageError` when there is none of that name, `InfraError` when it is lost."""
+
+    def fork(self, count: int) -> Sequence[Machine]:
+        """Start ``count`` machines that go on from this moment, as this one does; raises `InfraError`."""
+
+
 class Provider(Protocol):
     """Starts machines of one kind.
 
-    ``capabilities`` names what the machines can beyond the common ground: ``snapshot``, ``fork``.
+    ``capabilities`` names what the machines can beyond the common ground: ``snapshot``, ``fork``; and ``single``: there
+    is one machine only, so that nothing can be started ahead.
     """
 
     name: str
@@ -173,6 +226,31 @@ class Agent(Protocol):
         """Give the next action (or a list of actions) in any form that `DesktopEnv.step` accepts."""
 
 
+@runtime_checkable
+class Metered(Protocol):
+    """What an agent may have besides: it counts what it uses, so that budgets hold and reports can tell."""
+
+    def usage(self) -> Mapping[str, float]:
+        """Give the totals since `Agent.reset`: ``input_tokens``, ``output_tokens``, ``cost`` in US dollars, …"""
+
+
+@runtime_checkable
+class Talking(Protocol):
+    """What an agent may have besides: it gives its model's text, so that people can read why it acted."""
+
+    def response(self) -> str:
+        """Give the model's text behind the last `Agent.act`."""
+
+
+class Judge(Protocol):
+    """A model that answers a question about pictures of the agent's work."""
+
+    name: str
+
+    def judge(self, question: str, pictures: Sequence[bytes], *, timeout: float = 120.0) -> Judgement:
+        """Say how well the pictures (PNG or JPEG) meet the question; raises `JudgeError` without a usable answer."""
+
+
 class Task(Protocol):
     """A task as the environment needs it; `desktop_env.task.TaskSpec` is the one implementation."""
 
@@ -185,5 +263,5 @@ class Task(Protocol):
         """What the agent is told."""
 
 
-Evaluator = Callable[[Guest, Any], Verdict]
+Evaluator = Callable[[EvaluatorGuest, Any], Verdict]
 """``evaluate(guest, task) -> Verdict``; what it raises is an `EvaluationError` of the episode."""

@@ -39,6 +39,18 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
+class Request:
+    """One request of the guest that a service of the host answered; all but ``time`` and ``status`` is the guest's."""
+
+    time: float
+    method: str
+    path: str
+    status: int
+    agent: str = ""
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class CommandResult:
     """A command that ran in the guest; a non-zero ``exit_code`` is a result, not an error.
 
@@ -151,6 +163,14 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a model that judges says of a picture or text: a score from 0 to 1, and why."""
+
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """What a machine may use. Memory and disk in MiB, ``pids`` processes and threads.
 
@@ -165,10 +185,17 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class MachineSettings:
-    """What a provider needs to start a machine."""
+    """What a provider needs to start a machine.
+
+    ``prepared`` stands for the setup after which a machine is wanted: one with snapshots may come up in that state.
+    ``desktop`` False says that nothing on the screen is needed: a provider may then leave the desktop out, which makes
+    a start several times as cheap.
+    """
 
     image: str
     screen_size: ScreenSize = ScreenSize()
     hostname: str = "desktop"
     limits: Limits = Limits()
+    prepared: str = ""
+    desktop: bool = True
     extra: dict[str, Any] = field(default_factory=dict)

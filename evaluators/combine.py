@@ -13,6 +13,8 @@ import math
 from desktop_env.values import Finding, Verdict
 
 Part = Finding | Verdict
+PASS = Verdict.PASS_AT
+"""The score from which a task counts as done."""
 
 
 def all_of(*parts: Part) -> Verdict:

@@ -7,15 +7,16 @@ import importlib.util
 import math
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 from desktop_env.errors import EvaluationError, InfraError, JudgeError, TaskError
-from desktop_env.protocols import Guest
+from desktop_env.protocols import EvaluatorGuest
 from desktop_env.task import TaskSpec
 from desktop_env.values import Verdict
 
-Evaluate = Callable[[Guest, TaskSpec], Verdict]
+Evaluate = Callable[[EvaluatorGuest, TaskSpec], Verdict]
 PASSING = (InfraError, JudgeError, TaskError, EvaluationError)
 """Errors whose blame is known already."""
 
@@ -33,9 +34,24 @@ def load(task: TaskSpec) -> Evaluate:
     return guarded(evaluate)
 
 
-def evaluate(guest: Guest, task: TaskSpec) -> Verdict:
+def evaluate(guest: EvaluatorGuest, task: TaskSpec) -> Verdict:
     """Load the task's evaluator and run it once; raises as `load` and `guarded` say."""
     return load(task)(guest, task)
+
+
+def version(task: TaskSpec) -> str:
+    """Give what decides a score besides the work: digests of the task's ``evaluate.py`` and of this package's code."""
+    path = task.folder / "evaluate.py"
+    own = hashlib.sha256(path.read_bytes() if path.is_file() else b"").hexdigest()
+    return f"{own[:16]}+{_kit()}"
+
+
+@cache
+def _kit() -> str:
+    total = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        total.update(hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()[:16]
 
 
 def guarded(evaluate: Evaluate) -> Evaluate:
@@ -45,7 +61,7 @@ def guarded(evaluate: Evaluate) -> Evaluate:
     no `Verdict`, and a score outside 0..1 are an `EvaluationError`.
     """
 
-    def run(guest: Guest, task: TaskSpec) -> Verdict:
+    def run(guest: EvaluatorGuest, task: TaskSpec) -> Verdict:
         try:
             verdict = evaluate(guest, task)
         except PASSING:

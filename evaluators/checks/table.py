@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ Cell = str | float | int | bool | None
 Row = tuple[Cell, ...]
 ABSENT = frozenset({"", "na", "n/a", "nan", "null", "none", "<na>", "nat"})
 """How an absent value may be written, case aside."""
+DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?", re.ASCII)
 MAX_UNKEYED = 1000
 """Rows up to which a multiset of rows is compared without a key."""
 
@@ -112,6 +114,50 @@ def sorted_by(name: str, found: Table, column: str, *, descending: bool = False)
             name, "wrong_order", f"expected {column} sorted {'down' if descending else 'up'}, found {show(known)}"
         )
     return ok(name, f"sorted by {column}")
+
+
+@check
+def column_types(name: str, found: Table, expected: Mapping[str, str]) -> Finding:
+    """Find whether each column holds cells of its type: ``number``, ``integer``, ``date`` (ISO), ``boolean``, ``text``.
+
+    Absent values are of every type. Codes: ``wrong_columns``, ``wrong_type``.
+    """
+    for column, kind in expected.items():
+        if column not in found.columns:
+            return bad(name, "wrong_columns", f"expected a column {column}, found {show(list(found.columns))}")
+        wrong = [cell for cell in found.column(column) if not (same_cell(cell, None) or _is_of(cell, kind))]
+        if wrong:
+            return bad(name, "wrong_type", f"{column}: expected each cell to be a {kind}, found {show(wrong[0])}")
+    return ok(name, f"{len(expected)} columns have the right type")
+
+
+@check
+def unique(name: str, found: Table, key: Sequence[str]) -> Finding:
+    """Find whether no two rows agree in the ``key`` columns; codes ``wrong_columns``, ``row_twice``."""
+    if not set(key) <= set(found.columns):
+        return bad(name, "wrong_columns", f"expected the columns {show(list(key))}, found {show(list(found.columns))}")
+    counts = Counter(_key_of(row, found, key) for row in found.rows)
+    twice = next((own for own, count in counts.items() if count > 1), None)
+    if twice is None:
+        return ok(name, f"all {len(found.rows)} rows differ in {', '.join(key)}")
+    return bad(name, "row_twice", f"expected one row for {show(twice)}, found {counts[twice]}")
+
+
+def _is_of(cell: Cell, kind: str) -> bool:
+    written = str(cell).strip()
+    number = parse(written)
+    match kind:
+        case "number":
+            return number is not None and not isinstance(cell, bool)
+        case "integer":
+            return number is not None and not isinstance(cell, bool) and number == round(number)
+        case "date":
+            return DATE.fullmatch(written) is not None
+        case "boolean":
+            return written.casefold() in ("true", "false")
+        case "text":
+            return isinstance(cell, str)
+    raise ValueError(f"there is no type {kind!r}")
 
 
 def same_cell(found: Cell, expected: Cell, tolerance: Tolerance = EXACT) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from desktop_env.evaluators.facts import bad, check, ok, show
 from desktop_env.values import Finding
 
 
 def normalised(text: str) -> str:
-    """Give ``text`` without white space at its ends and with single spaces for each run of white space."""
-    return " ".join(text.split())
+    """Give ``text`` in one Unicode form (NFC), without white space at its ends, with single spaces inside."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 @check
@@ -20,6 +22,16 @@ def equal(name: str, found: object, expected: str, *, case: bool = True) -> Find
     if left == right or (not case and left.casefold() == right.casefold()):
         return ok(name, f"{show(left)} is right")
     return bad(name, "wrong_text", f"expected {show(right)}, found {show(left)}")
+
+
+@check
+def one_of(name: str, found: object, *expected: str) -> Finding:
+    """Find whether a text is one of the expected ones, case and white space aside; codes as `equal`."""
+    if not isinstance(found, str):
+        return bad(name, "wrong_type", f"expected one of {show(list(expected))}, found {show(found)}")
+    if normalised(found).casefold() in {normalised(text).casefold() for text in expected}:
+        return ok(name, f"{show(normalised(found))} is right")
+    return bad(name, "wrong_text", f"expected one of {show(list(expected))}, found {show(normalised(found))}")
 
 
 @check

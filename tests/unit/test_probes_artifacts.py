@@ -1,15 +1,16 @@
 """What an evaluator read is kept, and answers again without a machine."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
 
 from desktop_env.errors import EvaluationError, FileRefused, GuestError
-from desktop_env.evaluators.artifacts import KeptGuest, RecordingGuest
-from desktop_env.protocols import Guest
+from desktop_env.evaluators.artifacts import KeptGuest, RecordingGuest, for_evaluator
+from desktop_env.protocols import EvaluatorGuest, Guest
 from desktop_env.providers.fake import FakeGuest
-from desktop_env.values import CommandResult
+from desktop_env.values import CommandResult, Window
 
 
 def respond(guest: FakeGuest, command: str) -> CommandResult:
@@ -85,3 +86,43 @@ def test_a_broken_guest_stays_broken(guest: FakeGuest, tmp_path: Path) -> None:
     guest.dead = True
     with pytest.raises(GuestError):
         RecordingGuest(guest, tmp_path).read("/a/one.csv")
+
+
+def fresh(guest: FakeGuest) -> Callable[[], AbstractContextManager[Guest]]:
+    """Starts machines in which commands write their length."""
+
+    def work(clean: FakeGuest, command: str) -> CommandResult:
+        clean.files["/out"] = str(len(command)).encode()
+        return CommandResult(command, 0, "", "")
+
+    return lambda: nullcontext(FakeGuest(work))
+
+
+def test_each_fresh_machine_is_kept_by_its_name(guest: FakeGuest, tmp_path: Path) -> None:
+    def ask(asked: EvaluatorGuest) -> list[bytes]:
+        found = []
+        for name in ("a", "bbb"):
+            with asked.clean(name) as clean:
+                clean.write("/in", name.encode())
+                clean.run(name)
+                found.append(clean.read("/out"))
+        return [*found, asked.read("/a/one.csv")]
+
+    answers = ask(for_evaluator(guest, fresh(guest), tmp_path))
+    assert answers == [b"1", b"3", b"1\n"]
+    kept = KeptGuest(tmp_path)
+    assert ask(kept) == answers
+    with kept.clean("a") as clean, pytest.raises(EvaluationError, match="needs a machine"):
+        clean.write("/in", b"other")
+    with pytest.raises(EvaluationError, match="needs a machine"):
+        kept.clean("c")
+    with pytest.raises(EvaluationError, match="needs a provider"):
+        for_evaluator(guest, None).clean("a")
+
+
+def test_what_is_seen_of_the_desktop_is_kept(guest: FakeGuest, tmp_path: Path) -> None:
+    guest.open_windows = [Window(1, "Notes", "a.A", 7, 0, 0, 10, 10, True)]
+    recording = RecordingGuest(guest, tmp_path)
+    answers = recording.windows(), recording.tree()
+    kept = KeptGuest(tmp_path)
+    assert (kept.windows(), kept.tree()) == answers
