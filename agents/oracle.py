@@ -27,7 +27,7 @@ SKILLS: dict[str, Do] = {
 
 
 class OracleAgent:
-    """Carries out the ``screen`` directives of a solution, then says ``DONE``.
+    """Carries out the ``screen`` directives of a solution, then says ``DONE``, or ``FAIL`` where that is the solution.
 
     Needs observations with an accessibility tree. Raises `ActionError` from `act` when the desktop does not do what a
     directive expects, and `TaskError` for an unknown directive.
@@ -48,7 +48,7 @@ class OracleAgent:
     def act(self, observation: Mapping[str, Any]) -> Action | list[Action] | str:
         """Give the next action."""
         self._desk.see(observation)
-        return next(self._actions, "DONE")
+        return next(self._actions, "FAIL" if self._solution.fails else "DONE")
 
     def _work(self) -> Iterator[Action | list[Action]]:
         for number, directive in enumerate(self._solution.screen, 1):

@@ -1,20 +1,30 @@
-"""Every task of the catalogue proves itself, with solutions placed as files."""
+"""Every task of the catalogue proves itself: with solutions placed as files, and a few through the screen, too."""
 
 import ast
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from desktop_env.agents.oracle import SKILLS
+from desktop_env.checking import Checked, Checking, check
 from desktop_env.evaluators.loading import load
-from desktop_env.proofs import prove
+from desktop_env.evaluators.passing import PassingGuest
+from desktop_env.proofs import Prover, on_screen
 from desktop_env.protocols import Provider
 from desktop_env.providers.fake import FakeGuest
 from desktop_env.solution import load_solution, load_variants
-from desktop_env.task import DataStep, TaskSpec
+from desktop_env.task import TaskSpec
+from desktop_env.task import load as load_task
+from desktop_env.task_steps import DataStep
 from desktop_env.tasks import data
-from desktop_env.tasks.catalogue import all_tasks
+from desktop_env.tasks.catalogue import all_tasks, make
 
-TASKS = [pytest.param(task, id=task.id) for task in all_tasks()]
+CATALOGUE = all_tasks()
+TASKS = [pytest.param(task, id=task.id) for task in CATALOGUE]
+SMOKE = [pytest.param(task, id=task.id) for task in CATALOGUE if "smoke" in task.splits]
+PROVED = "test_a_task_proves_itself"
+MUTATED = "test_a_task_catches_wrong_results"
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -46,10 +56,45 @@ def test_an_evaluator_runs_nothing_in_the_guest(task: TaskSpec) -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_an_untouched_guest_scores_nothing(task: TaskSpec) -> None:
-    assert load(task)(FakeGuest(), task).score == 0.0
+    assert load(task)(PassingGuest(FakeGuest()), task).score == 0.0
+
+
+@pytest.fixture(scope="session")
+def proved(container: Provider, request: pytest.FixtureRequest) -> Mapping[str, Checked]:
+    """The selected tasks with their proofs, several at a time; with mutants where those are selected."""
+    items = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    tests = [(item.originalname, item.callspec.id) for item in items if item.originalname in (PROVED, MUTATED)]
+    chosen = [task for task in CATALOGUE if task.id in {task_id for _, task_id in tests}]
+    how = Checking(provider=container.name, mutate=any(name == MUTATED for name, _ in tests))
+    return {one.task.id: one for one in check(chosen, CATALOGUE, how)}
 
 
 @pytest.mark.guest
+@pytest.mark.xdist_group("catalogue")
 @pytest.mark.parametrize("task", TASKS)
-def test_a_task_proves_itself(task: TaskSpec, container: Provider) -> None:
-    assert [proof for proof in prove(task, container) if not proof.ok] == []
+def test_a_task_proves_itself(task: TaskSpec, proved: Mapping[str, Checked]) -> None:
+    assert [proof for proof in proved[task.id].proofs if not proof.ok and proof.name != "mutants"] == []
+
+
+@pytest.mark.guest
+@pytest.mark.slow
+@pytest.mark.xdist_group("catalogue")
+@pytest.mark.parametrize("task", TASKS)
+def test_a_task_catches_wrong_results(task: TaskSpec, proved: Mapping[str, Checked]) -> None:
+    (mutants,) = (proof for proof in proved[task.id].proofs if proof.name == "mutants")
+    assert mutants.ok, mutants.message
+
+
+@pytest.mark.guest
+@pytest.mark.slow
+@pytest.mark.parametrize("task", SMOKE)
+def test_the_reference_is_done_on_the_screen(task: TaskSpec, container: Provider, tmp_path: Path) -> None:
+    done, message, *_ = on_screen(Prover(task, container, tmp_path))
+    assert done, message
+
+
+@pytest.mark.guest
+def test_the_template_proves_itself(container: Provider, tmp_path: Path) -> None:
+    task = load_task(make("modeling/first-task", tmp_path))
+    (checked,) = check([task], [], Checking(provider=container.name, mutate=True))
+    assert [proof for proof in checked.proofs if not proof.ok] == []

@@ -1,0 +1,7 @@
+# the region with the smallest total comes first
+import pandas as pd
+
+orders = pd.read_csv("orders.csv")
+paid = orders[orders["status"] != "cancelled"]
+totals = paid.groupby("region", as_index=False).agg(orders=("order", "size"), amount=("amount", "sum"))
+totals.sort_values("amount").round(2).to_csv("totals.csv", index=False)
