@@ -1,0 +1,20 @@
+# a random forest, the columns the other way round
+import json
+
+import pandas as pd
+from sklearn.impute import SimpleImputer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+
+known = pd.read_csv("labelled.csv")
+unknown = pd.read_csv("unlabelled.csv")
+analyses = list(unknown.columns[1:])
+
+model = make_pipeline(SimpleImputer(), RandomForestClassifier(500, random_state=1))
+model.fit(known[analyses], known["cultivar"])
+unknown["cultivar"] = model.predict(unknown[analyses])
+unknown[["cultivar", "bottle"]].to_csv("cultivars.csv", index=False)
+
+shares = unknown["cultivar"].value_counts(normalize=True).round(3)
+with open("summary.json", "w") as file:
+    json.dump({"labelled": len(known), "shares": shares.to_dict()}, file)

@@ -1,0 +1,21 @@
+# neighbours are sought without scaling
+import json
+
+import pandas as pd
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.neighbors import KNeighborsClassifier
+
+known = pd.read_csv("labelled.csv")
+unknown = pd.read_csv("unlabelled.csv")
+analyses = list(unknown.columns[1:])
+
+model = make_pipeline(SimpleImputer(), KNeighborsClassifier())
+model.fit(known[analyses], known["cultivar"])
+unknown["cultivar"] = model.predict(unknown[analyses])
+unknown[["bottle", "cultivar"]].to_csv("cultivars.csv", index=False)
+
+shares = unknown["cultivar"].value_counts(normalize=True).round(3)
+with open("summary.json", "w") as file:
+    json.dump({"labelled": len(known), "shares": shares.to_dict()}, file)
