@@ -24,9 +24,18 @@ class AsyncDesktopEnv:
     """
 
     def __init__(self, *args: Any, **settings: Any) -> None:
+        self._begin(DesktopEnv(*args, **settings))
+
+    def _begin(self, env: DesktopEnv) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="deskgym-env")
-        self.env = DesktopEnv(*args, **settings)
+        self.env = env
         self._closed = False
+
+    @classmethod
+    def _around(cls, env: DesktopEnv) -> AsyncDesktopEnv:
+        twin = cls.__new__(cls)
+        twin._begin(env)
+        return twin
 
     async def _call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()
@@ -45,6 +54,18 @@ class AsyncDesktopEnv:
     async def evaluate(self, keep: Path | None = None) -> Verdict:
         """Do as `DesktopEnv.evaluate`."""
         return await self._call(self.env.evaluate, keep)
+
+    async def save(self, name: str) -> None:
+        """Do as `DesktopEnv.save`."""
+        await self._call(self.env.save, name)
+
+    async def restore(self, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Do as `DesktopEnv.restore`."""
+        return await self._call(self.env.restore, name)
+
+    async def fork(self, count: int) -> list[AsyncDesktopEnv]:
+        """Do as `DesktopEnv.fork`."""
+        return [AsyncDesktopEnv._around(env) for env in await self._call(self.env.fork, count)]
 
     async def close(self) -> None:
         """Stop the machine; a second call does nothing."""

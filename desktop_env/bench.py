@@ -103,7 +103,7 @@ def measure(provider: str, repeats: int = 20, on_part: Callable[[str], None] = l
         on_part("a page of JupyterLab")
         _open_lab(env.machine.guest)
         on_part("steps")
-        values |= _steps(env, repeats)
+        values |= steps(env, repeats)
         values["memory"] = [float(env.machine.usage().get("memory", 0.0))]
         on_part("the common way")
         values |= dict(_baseline(env.machine.guest, max(3, repeats // 4)))
@@ -151,7 +151,7 @@ def _open_lab(guest: Guest) -> None:
     wait_until(lambda: guest.tree().nodes > 300, WINDOW_TIMEOUT, "JupyterLab's page", interval=0.2)
 
 
-def _steps(env: DesktopEnv, repeats: int) -> dict[str, list[float]]:
+def steps(env: DesktopEnv, repeats: int) -> dict[str, list[float]]:
     """Time steps by part: pointer moves, so that what the programs do with an action is not part of it."""
     parts: dict[str, list[float]] = {"step": [], "action": [], "settle": [], "frame": [], "tree": []}
     screen = env.machine.screen

@@ -6,12 +6,15 @@ step  ─▶ parse, execute, settle, observe; the step that ends the episode eva
 
 from __future__ import annotations
 
+import copy
 import logging
 import time
+import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -30,9 +33,11 @@ from desktop_env.errors import (
 )
 from desktop_env.executor import Executor, Outcome
 from desktop_env.observation import Observed
-from desktop_env.protocols import Evaluator, Machine, Provider
+from desktop_env.progress import Episode, Progress
+from desktop_env.protocols import BranchingMachine, Evaluator, Machine, Provider, SnapshotMachine
 from desktop_env.providers.ahead import AheadProvider
-from desktop_env.setup.steps import prepare
+from desktop_env.setup.clean import clean_guest
+from desktop_env.setup.steps import prepare, resume, state_digest
 from desktop_env.spaces import StructuredActionSpace
 from desktop_env.task import TaskSpec, load
 from desktop_env.values import Finding, GuestCall, Limits, MachineSettings, ScreenSize, Settled, Verdict
@@ -52,35 +57,6 @@ class Settle:
     timeout: float = 3.0
 
 
-@dataclass(slots=True)
-class Episode:
-    """What belongs to one episode: from `DesktopEnv.reset` to the step that ends it."""
-
-    machine: Machine
-    executor: Executor
-    task: TaskSpec | None
-    max_steps: int | None
-    max_seconds: float | None
-    started: float = field(default_factory=time.monotonic)
-    steps: int = 0
-    last: Observed | None = None
-    answer: str | None = None
-    ended: bool = False
-
-    @property
-    def instruction(self) -> str:
-        """What the agent is told; empty for a free desktop."""
-        return self.task.instruction if self.task else ""
-
-    def out_of_budget(self) -> str | None:
-        """Name the limit that is used up, if one is."""
-        if self.max_steps is not None and self.steps >= self.max_steps:
-            return "max_steps"
-        if self.max_seconds is not None and time.monotonic() - self.started >= self.max_seconds:
-            return "max_seconds"
-        return None
-
-
 class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
     """A desktop with one task at a time.
 
@@ -90,6 +66,7 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
     Args:
         task: Id of a task, a folder with a ``task.toml``, a `TaskSpec`, or None for a desktop without a task.
         provider: Name of a provider, or a `Provider` (which stays the caller's to close).
+        provider_args: Settings for a provider given by name.
         spares: Machines started ahead, so that a reset takes one that is up (for a provider given by name).
         image: Name or digest of the guest image.
         screen_size: Width and height in pixels.
@@ -112,6 +89,7 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
         task: str | Path | TaskSpec | None = None,
         *,
         provider: str | Provider = "container",
+        provider_args: Mapping[str, Any] | None = None,
         spares: int = 1,
         image: str | None = None,
         screen_size: tuple[int, int] = (1920, 1080),
@@ -144,15 +122,12 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
         self._settle = settle
         self._raise = on_infra_error == "raise"
         self._owns_provider = isinstance(provider, str)
-        self._provider = self._make_provider(provider, spares)
+        self._provider = _make_provider(provider, provider_args or {}, spares)
         self._episode: Episode | None = None
+        self._saved: dict[str, Progress] = {}
+        self.episode_id = ""
+        self.parent_id: str | None = None
         self._phase = "setup"
-
-    def _make_provider(self, provider: str | Provider, spares: int) -> Provider:
-        if not isinstance(provider, str):
-            return provider
-        made: Provider = registry.resolve("provider", provider)()
-        return AheadProvider(made, spares) if spares else made
 
     def _note(self, call: GuestCall) -> None:
         self.guest_calls.append((self._phase, call))
@@ -166,6 +141,11 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
     def machine(self) -> Machine:
         """The running machine; raises `UsageError` when there is none."""
         return self._running().machine
+
+    @property
+    def steps(self) -> int:
+        """Steps of the running episode so far; raises `UsageError` when there is none."""
+        return self._running(allow_ended=True).steps
 
     @property
     def last_observed(self) -> Observed | None:
@@ -203,8 +183,7 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
         try:
             episode = self._begin(machine)
             ready = time.perf_counter()
-            if self.task:
-                prepare(machine.guest, self.task, registry.resolve("data", "registry"))
+            self._set_up(machine)
             prepared = time.perf_counter()
             settled = machine.screen.settle(self._settle.quiet, self._settle.timeout)
             episode.last = observation.observe(machine, self.kinds, episode.instruction)
@@ -212,16 +191,33 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
             machine.stop()
             raise
         self._episode = episode
+        self._saved.clear()
+        self.episode_id, self.parent_id = uuid.uuid4().hex, None
         self._phase = "episode"
         self._follow(episode.last)
         episode.started = time.monotonic()
         timings = {"start": ready - started, "setup": prepared - ready, "settle": settled.seconds}
         return dict(episode.last.values), self._info(episode.last, settled, timings)
 
-    def _machine_settings(self) -> MachineSettings:
-        hostname = f"desktop-{self.np_random.integers(1 << 24):06x}"
+    def _machine_settings(self, hostname: str | None = None) -> MachineSettings:
+        hostname = hostname or f"desktop-{self.np_random.integers(1 << 24):06x}"
         limits = self.task.limits.machine() if self.task else Limits()
-        return MachineSettings(self.image, self.screen_size, hostname, limits)
+        prepared = ""
+        if self.task and self.task.setup and "snapshot" in self.capabilities:
+            prepared = state_digest(self.task, registry.resolve("data", "registry"))
+        return MachineSettings(self.image, self.screen_size, hostname, limits, prepared=prepared)
+
+    def _set_up(self, machine: Machine) -> None:
+        """Carry out the task's setup, unless the machine came up in the state after it."""
+        if self.task is None:
+            return
+        kept = cast(SnapshotMachine, machine) if self.task.setup and "snapshot" in self.capabilities else None
+        if kept and kept.prepared:
+            resume(machine.guest, self.task, registry.resolve("data", "registry"))
+            return
+        prepare(machine.guest, self.task, registry.resolve("data", "registry"))
+        if kept:
+            kept.keep_prepared()
 
     def _begin(self, machine: Machine) -> Episode:
         max_steps, max_seconds = self._limits
@@ -337,19 +333,103 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
         """
         return self._judge(self._running(allow_ended=True), keep=keep or self.keep_artifacts)
 
+    def save(self, name: str) -> None:
+        """Keep this moment of the episode (memory, disk, screen, steps and time used) for `restore`, until it ends.
+
+        Raises:
+            UsageError: There is no episode, or the provider's machines cannot do that.
+            InfraError: It cannot be kept.
+        """
+        episode = self._running()
+        self._branching("save", episode).save(name)
+        self._saved[name] = episode.progress()
+
+    def restore(self, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Go back to the moment that was saved as ``name``; gives observation and info, as `reset` does.
+
+        An episode that ended since then goes on from there.
+
+        Raises:
+            UsageError: Nothing was saved under this name since the last `reset`.
+            InfraError: The machine is lost; `reset` starts another one.
+        """
+        episode = self._running(allow_ended=True)
+        machine = self._branching("restore", episode)
+        if name not in self._saved:
+            raise registry.unknown("saved moment", name, self._saved)
+        started = time.perf_counter()
+        try:
+            machine.restore(name)
+            self._episode = episode = self._go_on(episode, machine, self._saved[name])
+            restored = time.perf_counter()
+            settled = machine.screen.settle(self._settle.quiet, self._settle.timeout)
+            episode.last = observation.observe(machine, self.kinds, episode.instruction)
+        except InfraError:
+            self._stop_machine()
+            raise
+        self._follow(episode.last)
+        timings = {"restore": restored - started, "settle": settled.seconds}
+        return dict(episode.last.values), self._info(episode.last, settled, timings)
+
+    def fork(self, count: int) -> list[DesktopEnv]:
+        """Give ``count`` environments whose machines go on from this moment of the episode, as this one's does.
+
+        Each has a machine, counters and saved moments of its own, and this episode's id as ``parent_id``. What the host
+        serves to the task begins anew for each. Close them before this environment; a later `reset` of one starts a
+        machine as here.
+
+        Raises:
+            UsageError: There is no episode, or the provider's machines cannot do that.
+            InfraError: The machines cannot be started.
+        """
+        episode = self._running()
+        progress = episode.progress()
+        machines = self._branching("fork", episode).fork(count)
+        try:
+            return [self._twin(episode, machine, progress) for machine in machines]
+        except BaseException:
+            for machine in machines:
+                machine.stop()
+            raise
+
+    def _branching(self, verb: str, episode: Episode) -> BranchingMachine:
+        if "fork" not in self.capabilities:
+            able = "providers that run virtual machines can: qemu, libvirt"
+            raise UsageError(f"the {self._provider.name} provider cannot {verb} a running machine; {able}")
+        return cast(BranchingMachine, episode.machine)
+
+    def _go_on(self, episode: Episode, machine: Machine, progress: Progress) -> Episode:
+        """Give an episode that goes on from ``progress``, with what the host does for its machine begun anew."""
+        guest = machine.guest
+        guest.on_call = self._note
+        if episode.task:
+            resume(guest, episode.task, registry.resolve("data", "registry"))
+        for host, log in progress.requests.items():
+            guest.requests.setdefault(host, [])[:] = log
+        return episode.go_on(machine, progress)
+
+    def _twin(self, episode: Episode, machine: Machine, progress: Progress) -> DesktopEnv:
+        """Give an environment like this one with an episode of its own."""
+        twin = copy.copy(self)
+        twin._np_random = copy.deepcopy(self._np_random)
+        twin._owns_provider, twin._viewer, twin.keep_artifacts = False, None, None
+        twin.guest_calls, twin._saved = list(self.guest_calls), dict(self._saved)
+        twin.episode_id, twin.parent_id = uuid.uuid4().hex, self.episode_id
+        twin._episode = twin._go_on(episode, machine, progress)
+        return twin
+
     def _judge(self, episode: Episode, *, gave_up: bool = False, keep: Path | None = None) -> Verdict:
         task = episode.task
         if task is None:
             return Verdict(0.0, (Finding("task", 0.0, "no_task", "a desktop without a task has no score"),))
         if gave_up:
-            return _verdict_on_giving_up(task)
+            return verdict_on_giving_up(task)
         phase, self._phase = self._phase, "evaluation"
         try:
             evaluator: Evaluator = registry.resolve("evaluator", "file")(task)
-            guest = episode.machine.guest
-            if keep is not None:
-                guest = registry.resolve("evaluator", "recording")(guest, keep)
-            return evaluator(guest, task)
+            fetch = registry.resolve("data", "registry")
+            clean = partial(clean_guest, self._provider, self._machine_settings("desktop"), task, fetch)
+            return evaluator(registry.resolve("evaluator", "guest")(episode.machine.guest, clean, keep), task)
         finally:
             self._phase = phase
 
@@ -390,6 +470,17 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
             logger.error("the machine could not be stopped: %s", error)
 
 
+def _make_provider(provider: str | Provider, settings: Mapping[str, Any], spares: int) -> Provider:
+    if not isinstance(provider, str):
+        return provider
+    factory = registry.resolve("provider", provider)
+    try:
+        made: Provider = factory(**settings)
+    except TypeError as error:
+        raise UsageError(f"provider {provider}: {error}") from error
+    return AheadProvider(made, spares) if spares and "single" not in made.capabilities else made
+
+
 def _find_task(task: str | Path | TaskSpec | None) -> TaskSpec | None:
     if task is None or isinstance(task, TaskSpec):
         return task
@@ -407,7 +498,8 @@ def _outcome_info(actions: Sequence[act.Action], outcome: Outcome) -> dict[str, 
     return info
 
 
-def _verdict_on_giving_up(task: TaskSpec) -> Verdict:
+def verdict_on_giving_up(task: TaskSpec) -> Verdict:
+    """Give the verdict on an agent that said FAIL: right on a task that cannot be done, and wrong on any other."""
     if task.infeasible:
         return Verdict(1.0, (Finding("fail", 1.0, "ok", "the task cannot be done, and the agent said so"),))
     return Verdict(0.0, (Finding("fail", 0.0, "gave_up", "the agent said FAIL on a task that can be done"),))

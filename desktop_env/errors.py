@@ -13,6 +13,7 @@
     ├── ActionError             the agent: an action that cannot be carried out
     ├── FileRefused             the agent: a file that is too large or no regular file
     ├── EvaluationError         the evaluator broke
+    │   └── NotKept             scoring again asks for what was not kept with the episode
     └── JudgeError              a model that judges broke
 
 An episode ends with the status that `status_of` gives for the error, or with ``scored``.
@@ -83,6 +84,10 @@ class EvaluationError(DeskgymError):
     """Raised when an evaluator broke; not when it found the work wrong."""
 
     status = "evaluation_error"
+
+
+class NotKept(EvaluationError):
+    """Raised when an evaluator asks for what was not kept with an episode: only a machine could tell."""
 
 
 class JudgeError(DeskgymError):

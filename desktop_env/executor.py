@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from desktop_env import actions as act
-from desktop_env.display.input import Input
+from desktop_env.display.input import Held, Input
 from desktop_env.display.keymap import LOAD_COMMAND
 from desktop_env.errors import ActionError, GuestError, UsageError
 from desktop_env.protocols import Machine
@@ -51,6 +51,16 @@ class Executor:
     def position(self) -> tuple[int, int]:
         """Where the pointer was put last."""
         return self._input.position()
+
+    def held(self) -> Held:
+        """Give where the pointer is and what is held down."""
+        return self._input.held()
+
+    def go_on(self, machine: Machine, held: Held) -> Executor:
+        """Give one for a machine that is in the state of this one when ``held`` was given."""
+        following = Executor(machine, shell=self._shell)
+        following._input.hold_again(held)
+        return following
 
     def execute(self, actions: Sequence[act.Action]) -> Outcome:
         """Carry out ``actions`` until the first failure or closing action. Raises `InfraError`."""

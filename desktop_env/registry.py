@@ -17,22 +17,44 @@ from desktop_env.errors import UsageError
 BUILT_IN: dict[str, dict[str, str]] = {
     "provider": {
         "container": "desktop_env.providers.container:ContainerProvider",
+        "qemu": "desktop_env.providers.qemu:QemuProvider",
+        "libvirt": "desktop_env.providers.libvirt_vm:LibvirtProvider",
+        "ssh": "desktop_env.providers.ssh_machine:SshProvider",
         "fake": "desktop_env.providers.fake:FakeProvider",
     },
     "agent": {
         "noop": "desktop_env.agents.noop:NoopAgent",
         "random": "desktop_env.agents.random:RandomAgent",
+        "script": "desktop_env.agents.script:ScriptAgent",
         "oracle": "desktop_env.agents.oracle:OracleAgent",
     },
-    "catalogue": {"tasks": "desktop_env.tasks.catalogue:folder"},
+    "catalogue": {
+        "tasks": "desktop_env.tasks.catalogue:folder",
+        "all": "desktop_env.tasks.catalogue:all_tasks",
+    },
     "evaluator": {
         "file": "desktop_env.evaluators.loading:load",
+        "version": "desktop_env.evaluators.loading:version",
+        "guest": "desktop_env.evaluators.artifacts:for_evaluator",
         "recording": "desktop_env.evaluators.artifacts:RecordingGuest",
+        "kept": "desktop_env.evaluators.artifacts:KeptGuest",
+        "edited": "desktop_env.evaluators.edited:EditedGuest",
+        "asked": "desktop_env.evaluators.edited:asked",
     },
-    "data": {"registry": "desktop_env.tasks.data:fetch"},
+    "data": {"registry": "desktop_env.tasks.data:fetch", "folder": "desktop_env.tasks.data:fetch_from"},
+    "image": {
+        "store": "desktop_env.vm_images.store:Store",
+        "export": "desktop_env.vm_images.transfer:export_image",
+        "import": "desktop_env.vm_images.transfer:import_image",
+    },
+    "engine": {
+        "local": "desktop_env.batch.local:make",
+        "ray": "desktop_env.batch.ray_engine:make",
+    },
 }
 EXTRAS = {
     "libvirt": "vm",
+    "libvirt_qemu": "vm",
     "anthropic": "agents",
     "openai": "agents",
     "pandas": "evaluators",
@@ -40,6 +62,8 @@ EXTRAS = {
     "openpyxl": "evaluators",
     "cv2": "evaluators",
     "ray": "ray",
+    "kaggle": "data",
+    "openml": "data",
 }
 """Optional packages and the extra that brings each."""
 

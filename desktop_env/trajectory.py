@@ -3,11 +3,12 @@
 <task>/<attempt>/
   episode.json          status, score, verdict, steps, timings, digests
   traj.jsonl            one line a step: OSWorld's keys (step_num, action_timestamp, action, reward, done, info,
-                        screenshot_file), and actions, frame_id, accessibility_file
+                        screenshot_file), and actions, accessibility_file, usage, response (what the model said)
   guest.jsonl           every call that reached the guest, with its phase (setup, episode, evaluation)
   frames/step_N.png     the screen after step N; 0 is the first observation
   accessibility/step_N.xml.gz
   artifacts/            what the evaluator read
+  recording.mp4         a video of the screen, where it was asked for
 """
 
 from __future__ import annotations
@@ -51,8 +52,21 @@ class Recorder:
             path = self.folder / "accessibility" / f"step_{step}.xml.gz"
             self._later(lambda: _save_gzip(path, tree.xml))
 
-    def step(self, number: int, action: Any, reward: float, done: bool, info: Mapping[str, Any]) -> None:
-        """Write the line of one step."""
+    def step(
+        self,
+        number: int,
+        action: Any,
+        reward: float,
+        done: bool,
+        info: Mapping[str, Any],
+        *,
+        usage: Mapping[str, float] | None = None,
+        response: str | None = None,
+    ) -> None:
+        """Write the line of one step; ``usage`` is what the agent has used since the episode's start.
+
+        ``response`` is the model's text behind the action, if the agent gives it.
+        """
         line = {
             "step_num": number,
             "action_timestamp": datetime.now(UTC).strftime("%Y%m%d@%H%M%S%f"),
@@ -63,6 +77,8 @@ class Recorder:
             "actions": info.get("actions", ()),
             "screenshot_file": f"frames/step_{number}.png",
             "accessibility_file": f"accessibility/step_{number}.xml.gz",
+            "usage": dict(usage or {}),
+            **({} if response is None else {"response": response}),
         }
         self._lines.write(to_json(line) + "\n")
         self._lines.flush()
@@ -96,10 +112,15 @@ def to_json(value: Any, *, indent: int | None = None) -> str:
     return json.dumps(value, default=_plain, ensure_ascii=False, indent=indent)
 
 
+def plain_verdict(verdict: Verdict) -> dict[str, Any]:
+    """Give a verdict as it is written: ``score``, ``passed``, ``findings``."""
+    findings = [dataclasses.asdict(finding) for finding in verdict.findings]
+    return {"score": verdict.score, "passed": verdict.passed, "findings": findings}
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, Verdict):
-        findings = [dataclasses.asdict(finding) for finding in value.findings]
-        return {"score": value.score, "passed": value.passed, "findings": findings}
+        return plain_verdict(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         return {"type": type(value).__name__, **fields}

@@ -225,6 +225,30 @@ def unpack(request: dict[str, Any]) -> dict[str, Any]:
     return _NOTHING
 
 
+def disk(request: dict[str, Any]) -> dict[str, Any]:
+    """Make ``target`` an ext4 file system of ``size`` bytes with what an overlay of ``layers`` (lowest first) shows.
+
+    Owners are those that the guest sees. ``work`` is an empty folder, ``uuid`` the file system's. The file belongs to
+    the owner of the store. No loop device is used, nor a partition table made.
+    """
+    layers = [str(_below(request, None, layer)) for layer in request["layers"]]
+    target, work = _below(request, "target"), _below(request, "work")
+    if any(set(",:\\") & set(layer) for layer in layers):
+        raise Refused(f"an overlay cannot have a path with a comma, colon or backslash: {layers}")
+    with target.open("xb") as file:
+        file.truncate(request["size"])
+    inside = {"layers": layers, "target": str(target), "work": str(work), "uuid": request["uuid"]}
+    try:
+        command = [sys.executable, "-I", __file__, "_disk", json.dumps(inside)]
+        _run_in_namespace(["--mount-proc"], command, request["deadline"])
+    except Refused:
+        target.unlink()
+        raise
+    owner = Path(request["root"]).stat()
+    os.chown(target, owner.st_uid, owner.st_gid)
+    return {"used": target.stat().st_blocks * 512}
+
+
 def remove(request: dict[str, Any]) -> dict[str, Any]:
     """Remove ``tree``, which may be absent; refused while something is mounted in it."""
     _remove(_below(request, "tree"))
@@ -233,7 +257,7 @@ def remove(request: dict[str, Any]) -> dict[str, Any]:
 
 OPERATIONS = {
     one.__name__: one
-    for one in (bootstrap, seal, adopt, run, configure, prune, stamp, digest, leaks, pack, unpack, remove)
+    for one in (bootstrap, seal, adopt, run, configure, prune, stamp, digest, leaks, pack, unpack, disk, remove)
 }
 
 
@@ -407,6 +431,33 @@ def _inside(request: dict[str, Any]) -> None:
     os.execvpe(request["command"][0], request["command"], request["environment"])
 
 
+def _disk(request: dict[str, Any]) -> None:
+    """Runs in the new namespaces: mount the layers, and fill the disk as one who sees the guest's owners."""
+    work, target = request["work"], os.open(request["target"], os.O_RDWR)
+    lower = ":".join(reversed(request["layers"]))
+    _mount("-t", "overlay", "-o", f"ro,lowerdir={lower}", "overlay", work)
+    os.fchown(target, UID_SHIFT, UID_SHIFT)  # it is opened once more below, with no more rights than the guest's root
+    os.set_inheritable(target, True)
+    mine, its = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        new_user_namespace = 0x10000000
+        failed = ctypes.CDLL(None).unshare(new_user_namespace)
+        its.send(b"0" if failed else b"1")
+        its.recv(1)
+        os.setgid(0)
+        os.setuid(0)
+        features = f"lazy_itable_init=1,lazy_journal_init=1,hash_seed={request['uuid']}"
+        command = ["mke2fs", "-q", "-F", "-t", "ext4", "-m", "0", "-L", "deskgym", "-U", request["uuid"]]
+        os.execvp(command[0], [*command, "-E", features, "-d", work, f"/proc/self/fd/{target}"])
+    if mine.recv(1) != b"1":
+        sys.exit("this kernel does not allow user namespaces")
+    for kind in ("uid", "gid"):
+        Path(f"/proc/{child}/{kind}_map").write_text(f"0 {UID_SHIFT} 65536\n")
+    mine.send(b"1")
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+
 def _mount(*arguments: str) -> None:
     subprocess.run(["mount", *arguments], check=True, timeout=60)
 
@@ -438,6 +489,8 @@ def main(arguments: list[str]) -> int:
     """Carry out one operation; 0 when done, 1 with the reason on the last line when not."""
     if len(arguments) == 2 and arguments[0] == "_inside":
         _inside(json.loads(arguments[1]))
+    if len(arguments) == 2 and arguments[0] == "_disk":
+        _disk(json.loads(arguments[1]))
     if len(arguments) != 2 or arguments[0] not in OPERATIONS:
         sys.stderr.write(f"usage: privileged.py {{{','.join(OPERATIONS)}}} JSON\n")
         return 2

@@ -9,17 +9,20 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, files
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
+from desktop_env import registry
 from desktop_env.cli.output import console, print_json
-from desktop_env.errors import HostError, ImageError
+from desktop_env.errors import HostError, ImageError, UsageError
 from desktop_env.paths import data_dir
 from desktop_env.providers.container import probe
 from desktop_env.providers.launching import machines_dir, reap
+from desktop_env.providers.vm_definition import choose_accelerator
+from desktop_env.providers.vm_host import host_problems, qemu_version
+from desktop_env.vm_images import disk as disks
 from desktop_env.vm_images.commands import missing_tools
 from desktop_env.vm_images.store import Store
 
@@ -53,7 +56,8 @@ def checks() -> Iterator[Check]:
         False,
     )
     yield _image()
-    yield _kvm()
+    yield from _virtual_machines()
+    yield _libvirt()
     yield _memory()
     yield _disk()
     yield _foreign_package()
@@ -91,13 +95,28 @@ def _image() -> Check:
     return Check("image", True, f"{image.name} {image.digest[:12]}")
 
 
-def _kvm() -> Check:
-    """Say whether virtual machines would be fast: the device alone is not enough, the CPU must have it too."""
-    cpu = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    capable = any(flag in cpu.split() for flag in ("vmx", "svm"))
-    usable = capable and os.access("/dev/kvm", os.R_OK | os.W_OK)
-    reason = "the CPU shows neither vmx nor svm" if not capable else "/dev/kvm cannot be opened"
-    return Check("kvm", usable, "usable" if usable else f"not usable: {reason}; containers do not need it", False)
+def _virtual_machines() -> Iterator[Check]:
+    """Say whether virtual machines run here, and how fast: nothing needs them where containers run."""
+    problems = host_problems()
+    yield Check("vm", not problems, "; ".join(problems) or qemu_version(), False)
+    accelerator = choose_accelerator()
+    yield Check("vm processor", accelerator.name == "kvm", accelerator.note, False)
+    try:
+        store = Store.default()
+        disk = disks.get_disk(store, store.get())
+    except ImageError as error:
+        yield Check("vm disk", False, str(error), False)
+    else:
+        yield Check("vm disk", True, f"{disk.path.stat().st_size / 1e6:.0f} MB", False)
+
+
+def _libvirt() -> Check:
+    """Say whether libvirt answers; only the provider of this name needs it."""
+    try:
+        problems = registry.resolve("provider", "desktop_env.providers.libvirt_vm:libvirt_problems")()
+    except UsageError as error:
+        problems = [str(error)]
+    return Check("libvirt", not problems, "; ".join(problems) or "answers", False)
 
 
 def _memory() -> Check:

@@ -15,6 +15,7 @@ from rich.table import Table
 from desktop_env.cli import image_check
 from desktop_env.cli.doctor import Check
 from desktop_env.cli.output import console, errors, print_json
+from desktop_env.vm_images import disk as disks
 from desktop_env.vm_images import recipe as recipes
 from desktop_env.vm_images.builder import build as build_image
 from desktop_env.vm_images.plan import Plan
@@ -26,6 +27,7 @@ app = typer.Typer(help="Build, list, verify, export, import and remove guest ima
 
 Name = Annotated[str, typer.Argument(help="Name or digest of an image.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Disk = Annotated[bool, typer.Option("--disk/--no-disk", help="Make the disk for virtual machines as well.")]
 
 
 class LiveProgress:
@@ -82,14 +84,15 @@ def build(
     option: Annotated[
         list[str] | None, typer.Option(help="Switch an option of the recipe on; may be repeated.")
     ] = None,
+    disk: Disk = True,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
     json_output: Json = False,
 ) -> None:
     """Build an image; layers that are there already are kept.
 
-    Options of the recipes: libreoffice adds LibreOffice Calc; kernel adds a kernel, for virtual machines; factory
-    leaves the typing aids of VS Code and JupyterLab as their makers ship them; clutter adds the notifications and
-    dialogs of a working day. The image is then called RECIPE-OPTION, as in debian-12-clutter.
+    Options of the recipes: libreoffice adds LibreOffice Calc; kernel a kernel, which virtual machines do not need, as
+    they bring their own; factory leaves the typing aids of VS Code and JupyterLab as their makers ship them; clutter
+    adds the notifications and dialogs of a working day. The image is called RECIPE-OPTION then: debian-12-clutter.
 
     Example: deskgym image build debian-12 --option clutter
     """
@@ -99,11 +102,23 @@ def build(
         return
     started = time.monotonic()
     with LiveProgress() as progress:
-        image = build_image(chosen, Store.default(), progress)
+        store = Store.default()
+        image = build_image(chosen, store, progress)
+        _make_disk(store, image, progress, wanted=disk)
     if json_output:
         print_json(_facts(image))
         return
     console.print(f"image {image.name} {image.digest[:12]} ready after {time.monotonic() - started:.0f} s")
+
+
+def _make_disk(store: Store, image: Image, progress: LiveProgress, *, wanted: bool) -> None:
+    """Make the disk of an image if it is wanted and can be made; otherwise containers do without it."""
+    reason = disks.cannot_build(store, image) if wanted else ""
+    if reason:
+        errors.print(f"[yellow]–[/] no disk for virtual machines: {escape(reason)}", soft_wrap=True)
+    elif wanted:
+        disks.build(store, image, progress)
+        disks.prune(store)
 
 
 def _print_plan(plan: Plan, json_output: bool) -> None:
@@ -128,31 +143,39 @@ def list_images(json_output: Json = False) -> None:
     if json_output:
         print_json({"images": [_facts(image) for image in images]})
         return
-    table = Table("name", "digest", "size", "layers", box=None)
+    table = Table("name", "digest", "size", "disk", "layers", box=None)
     for image in images:
         facts = _facts(image)
-        table.add_row(image.name, image.digest[:12], f"{facts['bytes'] / 1e6:.0f} MB", ", ".join(facts["layers"]))
+        disk = f"{facts['disk_bytes'] / 1e6:.0f} MB" if facts["disk"] else "none"
+        size = f"{facts['bytes'] / 1e6:.0f} MB"
+        table.add_row(image.name, image.digest[:12], size, disk, ", ".join(facts["layers"]))
     console.print(table if images else "no images; `deskgym image build` makes the default one")
 
 
 def _facts(image: Image) -> dict[str, Any]:
-    manifest = Store.default().manifest(image)
+    store = Store.default()
+    manifest, disk = store.manifest(image), disks.find_disk(store, image)
     return {
         "name": image.name,
         "digest": image.digest,
         "bytes": sum(layer.bytes for layer in manifest.layers),
         "layers": [layer.name for layer in manifest.layers],
         "manifest": str(image.manifest),
+        "disk": str(disk.path) if disk else None,
+        "disk_bytes": disk.path.stat().st_size if disk else 0,
     }
 
 
 @app.command()
 def verify(
     name: Name = recipes.DEFAULT_RECIPE,
-    start: Annotated[bool, typer.Option(help="Start it in a container as well.")] = True,
+    start: Annotated[
+        bool, typer.Option(help="Start it as well: in a container, and its disk, if there is one.")
+    ] = True,
     json_output: Json = False,
 ) -> None:
-    """Compare an image's files with its manifest, start it, and look at what an episode needs.
+    """Compare an image's files with its manifest, start it in a container and a virtual machine, and look at what an
+    episode needs.
 
     Example: deskgym image verify debian-12
     """
@@ -172,7 +195,7 @@ def verify(
         f"{path} has {text}" for tree in image.layers for path, text in leaks(store, tree, [str(store.root)])
     ]
     show(Check("private", not found_paths, "; ".join(found_paths[:3]) or "no path of this machine in it"))
-    for check in image_check.checks(image.name, store.manifest(image)) if start else ():
+    for check in image_check.checks(store, image) if start else ():
         show(check)
     if json_output:
         print_json({"image": image.name, "digest": image.digest, "checks": found})
@@ -194,18 +217,38 @@ def export_(name: Name, file: Annotated[Path, typer.Argument(help="File to write
 
 @app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="File that `deskgym image export` wrote.")], json_output: Json = False
+    file: Annotated[Path, typer.Argument(help="File that `deskgym image export` wrote.")],
+    disk: Disk = True,
+    json_output: Json = False,
 ) -> None:
-    """Take an image out of a file, after its digests were verified.
+    """Take an image out of a file, after its digests were verified; the disk is made from it here.
 
     Example: deskgym image import debian-12.tar.zst
     """
     started = time.monotonic()
-    image = import_image(Store.default(), file)
+    store = Store.default()
+    image = import_image(store, file)
+    with LiveProgress() as progress:
+        _make_disk(store, image, progress, wanted=disk)
     if json_output:
         print_json(_facts(image))
         return
     console.print(f"image {image.name} {image.digest[:12]} ready after {time.monotonic() - started:.0f} s")
+
+
+@app.command("disk")
+def disk_(name: Name = recipes.DEFAULT_RECIPE) -> None:
+    """Make the disk and the kernel that virtual machines of an image boot from, if they are not there.
+
+    `deskgym image build` does that too; this is for an image that was built without, or imported.
+
+    Example: deskgym image disk debian-12
+    """
+    store = Store.default()
+    with LiveProgress() as progress:
+        made = disks.build(store, store.get(name), progress)
+    disks.prune(store)
+    console.print(str(made.path), soft_wrap=True)
 
 
 @app.command()
@@ -214,6 +257,9 @@ def remove(name: Name) -> None:
 
     Example: deskgym image remove debian-12-clutter
     """
-    for layer in Store.default().remove(name):
+    store = Store.default()
+    for layer in store.remove(name):
         console.print(f"removed layer {layer}")
+    for folder in disks.prune(store):
+        console.print(f"removed disk {folder}")
     console.print(f"removed image {name}")

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from desktop_env.cli.doctor import Check
 from desktop_env.errors import GuestError
-from desktop_env.protocols import Guest, Machine
+from desktop_env.protocols import Guest, Machine, Provider
 from desktop_env.providers.container import ContainerProvider
+from desktop_env.providers.qemu import QemuProvider
+from desktop_env.providers.vm_host import host_problems
 from desktop_env.values import MachineSettings, ScreenSize
+from desktop_env.vm_images import disk as disks
 from desktop_env.vm_images.manifest import Manifest
+from desktop_env.vm_images.store import Image, Store
 
 SIZE = ScreenSize(1600, 900)
 """Not the default one, so that a size that is not passed on shows."""
-_TIMEOUT = 180.0
+_TIMEOUT = 600.0
 _PACKAGES = """
 import importlib, importlib.metadata, json, sys
 for name in sys.argv[1:]:
@@ -28,22 +34,35 @@ _IMPORTED = (
 ).split()
 
 
-def checks(image: str, manifest: Manifest) -> Iterator[Check]:
-    """Start ``image`` in a container and look at what an episode needs.
+def checks(store: Store, image: Image) -> Iterator[Check]:
+    """Start ``image`` in a container and in a virtual machine, and look at what an episode needs.
 
     Raises:
         HostError: This host cannot run containers.
         GuestError: The desktop did not come up.
     """
-    machine = ContainerProvider().start(MachineSettings(image, SIZE))
+    manifest = store.manifest(image)
+    yield from _started(ContainerProvider(), image.name, manifest, "")
+    problems = host_problems() if disks.find_disk(store, image) else [f"no disk; run `deskgym image disk {image.name}`"]
+    if problems:
+        yield Check("vm", True, f"not looked at: {problems[0]}", False)
+        return
+    with tempfile.TemporaryDirectory(prefix="verify-", dir=store.root) as folder:  # so that it boots
+        provider = QemuProvider(idle=0, store=store, snapshots=Path(folder))
+        yield from _started(provider, image.name, manifest, "vm ")
+
+
+def _started(provider: Provider, image: str, manifest: Manifest, prefix: str) -> Iterator[Check]:
+    machine = provider.start(MachineSettings(image, SIZE))
     try:
-        yield _check("display", lambda: _display(machine))
-        yield _check("helper", lambda: _helper(machine.guest))
-        yield _check("python", lambda: _packages(machine.guest, manifest))
-        yield _check("code", lambda: _code(machine.guest))
-        yield _check("chromium", lambda: _chromium(machine.guest, manifest))
+        yield _check(f"{prefix}display", lambda: _display(machine))
+        yield _check(f"{prefix}helper", lambda: _helper(machine.guest))
+        yield _check(f"{prefix}python", lambda: _packages(machine.guest, manifest))
+        yield _check(f"{prefix}code", lambda: _code(machine.guest))
+        yield _check(f"{prefix}chromium", lambda: _chromium(machine.guest, manifest))
     finally:
         machine.stop()
+        provider.close()
 
 
 def _check(name: str, look: Callable[[], str]) -> Check:

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 import desktop_env
-from desktop_env.cli import bench, doctor, image, run, task
+from desktop_env.cli import bench, data, doctor, eval, export, image, remote, report, run, score, study, task, view
 from desktop_env.cli.output import console, errors
 from desktop_env.errors import DeskgymError
 
@@ -23,8 +23,16 @@ app = typer.Typer(
 )
 app.add_typer(image.app, name="image")
 app.add_typer(task.app, name="task")
+app.add_typer(data.app, name="data")
+app.add_typer(remote.app, name="remote")
 app.command("doctor")(doctor.doctor)
 app.command("run")(run.run)
+app.command("eval")(eval.evaluate)
+app.command("score")(score.score)
+app.command("study")(study.study)
+app.command("report")(report.report)
+app.command("view")(view.view)
+app.command("export")(export.export)
 app.command("bench")(bench.bench)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,10 +11,9 @@ import typer
 from rich.markup import escape
 
 from desktop_env import registry
-from desktop_env.cli.output import console, errors, print_json
+from desktop_env.cli.output import console, errors, pairs, print_json
 from desktop_env.env import DEFAULT_IMAGE
 from desktop_env.episode import EpisodeResult
-from desktop_env.errors import UsageError
 from desktop_env.runs import Run, RunSettings
 from desktop_env.task import load
 from desktop_env.vm_images.store import Store
@@ -24,11 +24,14 @@ def run(
     agent: Annotated[str, typer.Option(help="Built-in name or module:Class.")],
     agent_arg: Annotated[list[str] | None, typer.Option(help="key=value for the agent; may be repeated.")] = None,
     provider: Annotated[str, typer.Option(help="What the desktop runs on.")] = "container",
+    provider_arg: Annotated[list[str] | None, typer.Option(help="key=value for the provider; may be repeated.")] = None,
     image_name: Annotated[str | None, typer.Option("--image", help="Name or digest of the image.")] = None,
     max_steps: Annotated[int | None, typer.Option(min=1, help="Instead of the task's limit.")] = None,
     max_seconds: Annotated[float | None, typer.Option(min=1, help="Instead of the task's limit.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the environment and the agent.")] = None,
+    tasks: Annotated[list[Path] | None, typer.Option("--tasks", help="A folder of tasks besides the built-in.")] = None,
     watch: Annotated[bool, typer.Option(help="Show the desktop in a window.")] = False,
+    record: Annotated[bool, typer.Option(help="Keep a video of the screen with the episode.")] = False,
     results: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("results"),
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -36,13 +39,14 @@ def run(
 
     Example: deskgym run eda/penguin-mass-summary --agent oracle
     """
-    spec = load(registry.resolve("catalogue", "tasks")(task))
-    arguments = _arguments(agent_arg or [])
+    spec = load(registry.resolve("catalogue", "tasks")(task, tasks or ()))
+    arguments = pairs(agent_arg or [], "--agent-arg")
     registry.resolve("agent", agent)
     settings = RunSettings(agent, arguments, provider, image_name, seed, max_steps, max_seconds, watch)
-    described = _describe_image(provider, image_name)
+    settings = replace(settings, record=record, provider_args=pairs(provider_arg or [], "--provider-arg"))
+    described = describe_image(provider, image_name)
     made = Run(results, spec.id.replace("/", "-"), settings)
-    made.describe(described)
+    made.describe(described, [spec])
     result = made.episode(spec, on_step=None if json_output else _show_step)
     folder = made.folder / spec.id / "1"
     if json_output:
@@ -53,19 +57,10 @@ def run(
         raise typer.Exit(1)
 
 
-def _arguments(pairs: list[str]) -> Mapping[str, str]:
-    parsed = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise UsageError(f"--agent-arg takes key=value, not {pair!r}")
-        parsed[key] = value
-    return parsed
-
-
-def _describe_image(provider: str, name: str | None) -> Mapping[str, Any]:
-    if provider == "fake":
-        return {"name": "fake"}
+def describe_image(provider: str, name: str | None) -> Mapping[str, Any]:
+    """Give name and digest of the image that a run uses; raises `ImageError` when it is not here."""
+    if provider in ("fake", "ssh"):
+        return {"name": provider}
     image = Store.default().get(name or DEFAULT_IMAGE)
     return {"name": image.name, "digest": image.digest}
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from desktop_env.display.keymap import Keymap
 from desktop_env.errors import ActionError
@@ -27,6 +28,15 @@ _CALM_QUIET, _CALM_TIMEOUT = 0.1, 3.0
 _DRAG_QUIET, _DRAG_TIMEOUT = 0.03, 0.5
 _DRAG_STEP = 40
 _REPEAT_DELAY, _REPEAT_INTERVAL = 0.5, 0.04
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Where the pointer is, the mask of its buttons that are down, and the keys that are, as they were sent."""
+
+    position: Point
+    buttons: int
+    keys: Mapping[int, int]
 
 
 class Input:
@@ -51,6 +61,19 @@ class Input:
     def position(self) -> Point:
         """Give where the pointer was put last; the middle of the screen before that."""
         return self._x, self._y
+
+    def held(self) -> Held:
+        """Give where the pointer is and what is held down."""
+        return Held(self.position(), self._mask, dict(self._down))
+
+    def hold_again(self, held: Held) -> None:
+        """Begin where another one was, on a screen that is a copy of its own; keys went up with its connection."""
+        (self._x, self._y), self._mask = held.position, held.buttons
+        for keysym, sent in held.keys.items():
+            self._down[keysym] = sent
+            self._screen.key(sent, True)
+        if self._mask:
+            self._point()
 
     def move(self, x: int, y: int) -> None:
         """Put the pointer at a pixel, at once.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import time
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import paramiko
@@ -46,9 +48,31 @@ class Stream(socket.socket):
         return super().send(data, flags)
 
 
-def open_connection(stream: Stream, user: str, keys: MachineKeys) -> paramiko.Transport:
-    """Log in as ``user``; raises `GuestError` when the guest does not answer, shows another key, or refuses."""
-    stream.deadline = time.monotonic() + 2 * TIMEOUT
+def open_connection(stream: Stream, user: str, keys: MachineKeys, *, timeout: float = TIMEOUT) -> paramiko.Transport:
+    """Log in as ``user``, with ``timeout`` seconds for each step of it.
+
+    Raises `GuestError` when the guest does not answer, shows another key, or refuses.
+    """
+    transport = greet(stream, (keys.host.get_name(),), timeout=timeout)
+    with answering(stream, transport, f"no SSH connection to the guest as {user}"):
+        if transport.get_remote_server_key() != keys.host:
+            raise GuestError("the guest shows another host key than the one made for it")
+        transport.auth_publickey(user, keys.client)
+    stream.deadline = None
+    return transport
+
+
+def greet(stream: Stream, host_keys: Sequence[str] = (), *, timeout: float = TIMEOUT) -> paramiko.Transport:
+    """Agree on encryption with the server behind ``stream``; raises `GuestError` when it does not answer.
+
+    Nobody is logged in yet, nor is the host key looked at; the stream's deadline stays set for what follows.
+
+    Args:
+        stream: Belongs to the connection from now on.
+        host_keys: The types of host keys to ask for; of other types if it has none of these.
+        timeout: Seconds for each step.
+    """
+    stream.deadline = time.monotonic() + 2 * timeout
     try:
         transport = paramiko.Transport(stream, default_window_size=1 << 24, default_max_packet_size=1 << 17)
     except paramiko.SSHException as error:
@@ -56,17 +80,27 @@ def open_connection(stream: Stream, user: str, keys: MachineKeys) -> paramiko.Tr
         raise GuestError(f"the guest's sshd does not answer: {error}") from error
     options = transport.get_security_options()
     options.ciphers = [name for name in FAST_CIPHERS if name in options.ciphers] or options.ciphers
-    transport.banner_timeout = transport.auth_timeout = TIMEOUT
+    options.key_types = sorted(options.key_types, key=lambda name: _key_type(name) not in host_keys)
+    transport.banner_timeout = transport.auth_timeout = timeout
+    with answering(stream, transport, "no SSH connection to the guest"):
+        transport.start_client(timeout=timeout)
+    return transport
+
+
+def _key_type(algorithm: str) -> str:
+    """Give the type of the keys that a host key algorithm uses: keys of RSA serve several."""
+    return "ssh-rsa" if algorithm.startswith("rsa-sha2-") else algorithm
+
+
+@contextlib.contextmanager
+def answering(stream: Stream, transport: paramiko.Transport, what: str) -> Iterator[None]:
+    """End the connection at an error, and turn what paramiko raises into `GuestError`."""
     try:
-        transport.start_client(timeout=TIMEOUT)
-        if transport.get_remote_server_key() != keys.host:
-            raise GuestError("the guest shows another host key than the one made for it")
-        transport.auth_publickey(user, keys.client)
+        yield
     except (paramiko.SSHException, EOFError, OSError) as error:
         transport.close()
         kind = GuestTimeout if stream.expired or "timeout" in str(error).lower() else GuestError
-        raise kind(f"no SSH connection to the guest as {user}: {error or type(error).__name__}") from error
+        raise kind(f"{what}: {error or type(error).__name__}") from error
     except BaseException:
         transport.close()
         raise
-    return transport

@@ -16,11 +16,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from desktop_env.display.screen import Screen, connect
+from desktop_env.display.absent import AbsentScreen
+from desktop_env.display.screen import connect
 from desktop_env.errors import GuestError, HostError, ScreenError
 from desktop_env.guest.keys import make_keys
 from desktop_env.guest.ssh import SSHGuest
-from desktop_env.protocols import Machine
+from desktop_env.protocols import Machine, Screen
 from desktop_env.providers.launching import START_TIMEOUT, Launcher, reap
 from desktop_env.values import Limits, MachineSettings
 from desktop_env.vm_images.store import Store
@@ -97,13 +98,13 @@ class ContainerProvider:
         launcher = Launcher(make_order(machine_id, layers, settings.limits, hostname=settings.hostname, files=files))
         guest = SSHGuest(lambda: launcher.connect("ssh.sock"), keys)
         try:
-            screen = self._wait_for_desktop(launcher)
+            screen = self._wait_for_desktop(launcher, settings)
             return ContainerMachine(machine_id, launcher, guest, screen)
         except BaseException:
             _stop_all(launcher, guest.close)
             raise
 
-    def _wait_for_desktop(self, launcher: Launcher) -> Screen:
+    def _wait_for_desktop(self, launcher: Launcher, settings: MachineSettings) -> Screen:
         def ready() -> bool:
             if not launcher.alive:
                 raise GuestError("the container ended while it started")
@@ -113,6 +114,8 @@ class ContainerProvider:
             wait_until(ready, START_TIMEOUT, "desktop in the container")
         except GuestError as error:
             raise type(error)(f"{error}; it said: {launcher.log()[-2000:].strip() or 'nothing'}") from error
+        if not settings.desktop:
+            return AbsentScreen(settings.screen_size)
         return connect(launcher.connect("rfb.sock"))
 
     def close(self) -> None:
@@ -130,6 +133,7 @@ def machine_files(settings: MachineSettings, authorized: str, host_key: str) -> 
     """Give what only this machine has: name below ``/etc/deskgym/machine`` to text and mode."""
     size = settings.screen_size
     environment = f"DESKGYM_SCREEN={size.width}x{size.height}\nDESKGYM_HOSTNAME={settings.hostname}\n"
+    environment += "" if settings.desktop else "DESKGYM_DESKTOP=no\n"
     return {
         "authorized_keys": (authorized, 0o644),
         "ssh_host_ed25519_key": (host_key, 0o600),

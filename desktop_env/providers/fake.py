@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from desktop_env.values import (
     MachineSettings,
     Pixels,
     Pulled,
+    Request,
     ScreenSize,
     Settled,
     Tree,
@@ -70,6 +71,12 @@ class FakeScreen:
         """Return at once."""
         self._check()
 
+    def copy(self) -> FakeScreen:
+        """Give another screen with the same picture and no events."""
+        twin = FakeScreen(self.size)
+        twin._pixels, twin._id, twin._position = self._pixels.copy(), self._id, self._position
+        return twin
+
     def close(self) -> None:
         """Make every later call fail."""
         self.broken = True
@@ -94,6 +101,8 @@ class FakeGuest:
         self.files: dict[str, bytes] = {}
         self.launched: list[str] = []
         self.forwards: dict[int, Callable[[socket.socket], None]] = {}
+        self.requests: dict[str, list[Request]] = {}
+        self.patience = 1.0
         self.open_windows: list[Window] = []
         self.xml = EMPTY_TREE
         self.clipboard = ""
@@ -198,6 +207,13 @@ class FakeGuest:
     def close(self) -> None:
         """Do nothing."""
 
+    def copy(self) -> FakeGuest:
+        """Give another guest in the same state."""
+        twin = FakeGuest(self._respond)
+        twin.files, twin.launched = dict(self.files), list(self.launched)
+        twin.open_windows, twin.xml, twin.clipboard = list(self.open_windows), self.xml, self.clipboard
+        return twin
+
     def _record(self, operation: str, detail: str) -> None:
         if self.dead:
             raise GuestError("the fake guest is dead")
@@ -219,6 +235,7 @@ class FakeMachine:
         self.guest = guest
         self.stopped = False
         self.hostname = ""
+        self._saved: dict[str, tuple[dict[str, bytes], FakeScreen]] = {}
 
     def rename(self, hostname: str) -> None:
         """Remember the name."""
@@ -227,6 +244,25 @@ class FakeMachine:
     def usage(self) -> Mapping[str, float]:
         """Give nothing: nothing is used."""
         return {}
+
+    def save(self, name: str) -> None:
+        """Keep files and picture."""
+        self._saved[name] = (dict(self.guest.files), self.screen.copy())
+
+    def restore(self, name: str) -> None:
+        """Go back to files and picture, with another guest and screen as real machines do."""
+        files, screen = self._saved[name]
+        self.screen.close()
+        self.guest.dead = True
+        self.guest, self.screen = self.guest.copy(), screen.copy()
+        self.guest.files = dict(files)
+
+    def fork(self, count: int) -> Sequence[FakeMachine]:
+        """Give copies."""
+        copies = [FakeMachine(f"{self.id}.{n}", self.screen.copy(), self.guest.copy()) for n in range(count)]
+        for twin in copies:
+            twin.hostname, twin._saved = self.hostname, dict(self._saved)
+        return copies
 
     def die(self) -> None:
         """Behave from now on as a machine that has ended by itself."""
@@ -245,10 +281,10 @@ class FakeProvider:
         respond: Answers the guests' commands; by default each succeeds and prints nothing.
         prepare: Called with each new machine, e.g. to open windows.
         fail: Starting fails with this error while it is set.
+        capabilities: Without ``fork`` it behaves as a provider that cannot.
     """
 
     name = "fake"
-    capabilities: frozenset[str] = frozenset()
 
     def __init__(
         self,
@@ -256,7 +292,9 @@ class FakeProvider:
         respond: Responder | None = None,
         prepare: Callable[[FakeMachine], None] | None = None,
         fail: InfraError | None = None,
+        capabilities: Iterable[str] = ("fork",),
     ) -> None:
+        self.capabilities = frozenset(capabilities)
         self.machines: list[FakeMachine] = []
         self.fail = fail
         self._respond = respond

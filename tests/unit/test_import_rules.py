@@ -13,11 +13,25 @@ LEVELS = (
     {"errors"},
     {"values", "waiting", "paths"},
     {"protocols", "keysyms", "actions", "spaces", "accessibility", "registry"},
-    {"viewer", "observation", "task", "solution", "display", "guest", "trajectory"},
+    {
+        "viewer",
+        "observation",
+        "task",
+        "task_steps",
+        "made",
+        "solution",
+        "grids",
+        "mutate",
+        "display",
+        "guest",
+        "trajectory",
+    },
     {"setup", "providers", "executor"},
+    {"progress"},
     {"env"},
-    {"episode", "proofs", "async_env"},
-    {"runs", "bench"},
+    {"episode", "states", "proofs", "mutants", "checking", "async_env"},
+    {"batch", "runs", "bench", "report"},
+    {"exports", "web"},
     {"cli"},
 )
 LEVEL = {name: number for number, names in enumerate(LEVELS) for name in names}
@@ -26,7 +40,7 @@ MAY_IMPORT = {
     "agents": {"errors", "values", "keysyms", "actions", "spaces", "accessibility", "solution", "agents"},
     "evaluators": {"errors", "values", "protocols", "registry", "task", "evaluators"},
     "evaluators.checks": {"errors", "values", "evaluators.checks", "evaluators.facts"},
-    "tasks": {"errors", "values", "protocols", "registry", "paths", "task", "evaluators", "tasks", "waiting"},
+    "tasks": {"errors", "values", "protocols", "registry", "paths", "task", "made", "evaluators", "tasks", "waiting"},
     "vm_images": {"errors", "values", "paths", "waiting", "vm_images"},
 }
 

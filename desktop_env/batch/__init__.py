@@ -1,0 +1,1 @@
+"""Batches of episodes: the journal, the engines that run them, studies, and scoring again."""

@@ -1,0 +1,195 @@
+"""Into a virtual machine: making it one of its own, connecting to it, and looking whether it is whole."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import socket
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from desktop_env.display.screen import Screen, connect
+from desktop_env.errors import GuestError, GuestTimeout, ScreenError
+from desktop_env.guest.helper import HelperClient
+from desktop_env.guest.keys import MachineKeys, make_keys
+from desktop_env.guest.ssh import SSHGuest
+from desktop_env.providers.vm_link import Door
+from desktop_env.values import Pixels, ScreenSize
+from desktop_env.waiting import wait_until
+
+ANSWER_TIMEOUT = 60.0
+LOOK_TIMEOUT = 15.0
+FORWARD_TIMEOUT = 10.0
+DESKTOP_CLASSES = ("xfce4-panel", "xfdesktop")
+MIN_COLOURS = 20
+"""A ready desktop has hundreds in a sample of its pixels; a screen that nothing was drawn on has one."""
+ALIKE = 0.95
+"""The least part of a still picture that must come back as it was; the clock of the panel may differ."""
+
+Sample = NDArray[np.uint8]
+"""Some of a picture's pixels."""
+
+
+class VMGuest(SSHGuest):
+    """The guest over SSH through the door; its helper is at the door itself, already running in a snapshot."""
+
+    def __init__(self, door: Door, keys: MachineKeys, patience: float) -> None:
+        super().__init__(lambda: door.open("connect", "ssh.sock"), keys)
+        self.patience = patience
+        self._door = door
+
+    def connect(self, user: str = "user") -> None:
+        """Open the connection for ``user`` now; raises `GuestError`."""
+        self._connection(user)
+
+    def _start_helper(self) -> HelperClient:
+        return HelperClient(self._door.open("helper"))
+
+    def forward(self, port: int, accept: Callable[[socket.socket], None]) -> None:
+        """Listen on ``127.0.0.1:port`` in the guest as long as it runs; each connection goes to ``accept``.
+
+        In a machine that was restored the port may be taken for a moment: by the connection of the one it is a copy of.
+        """
+        refused: list[GuestError] = []
+
+        def listens() -> bool:
+            try:
+                super(VMGuest, self).forward(port, accept)
+            except GuestTimeout:
+                raise
+            except GuestError as error:
+                refused.append(error)
+                return False
+            return True
+
+        try:
+            wait_until(listens, FORWARD_TIMEOUT, f"port {port} in the guest", interval=0.2)
+        except GuestTimeout:
+            if not refused:
+                raise
+            raise refused[-1] from None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a desktop showed: ids of its windows, and a sample of its picture.
+
+    Attributes:
+        windows: Those that must be there when the moment comes back.
+        sample: The pixels, for a picture that stands still; None where it may change at any time.
+        blank: Whether the picture was of one colour.
+    """
+
+    windows: frozenset[int]
+    sample: Sample | None
+    blank: bool
+
+    @classmethod
+    def take(cls, guest: VMGuest, screen: Screen, *, still: bool) -> Look:
+        """Look at a desktop; with ``still``, nothing in it moves and all its windows stay."""
+        windows = guest.windows()
+        kept = [window.id for window in windows if still or window.wm_class.lower().startswith(DESKTOP_CLASSES)]
+        sample = _sample(screen.frame().pixels)
+        return cls(frozenset(kept), sample if still else None, _colours(sample) == 1)
+
+    def lacks_windows(self, guest: VMGuest) -> str:
+        """Say so when windows are missing; raises `GuestError` when the helper does not answer."""
+        missing = self.windows - {window.id for window in guest.windows()}
+        return f"without {len(missing)} of its windows" if missing else ""
+
+    def lacks_picture(self, screen: Screen) -> str:
+        """Say so when the picture is empty or another one; raises `ScreenError`."""
+        sample = _sample(screen.frame().pixels)
+        if not self.blank and _colours(sample) == 1:
+            return "with an empty screen"
+        if self.sample is not None and np.all(sample == self.sample, axis=-1).mean() < ALIKE:
+            return "with another picture"
+        return ""
+
+
+def _sample(pixels: Pixels) -> Sample:
+    return np.array(pixels[::16, ::16])
+
+
+def _colours(sample: Sample) -> int:
+    return len(np.unique(sample.reshape(-1, 3), axis=0))
+
+
+def require_desktop(guest: VMGuest, screen: Screen) -> None:
+    """Raise `GuestError` unless a desktop has come up whole: its windows are there, and it is drawn."""
+    classes = " ".join(window.wm_class for window in guest.windows()).lower()
+    if missing := [name for name in DESKTOP_CLASSES if name not in classes]:
+        raise GuestError(f"the desktop came up without {' and '.join(missing)}")
+    if _colours(_sample(screen.frame().pixels)) < MIN_COLOURS:
+        raise GuestError("the desktop came up with an empty screen")
+
+
+def enter(door: Door, size: ScreenSize, hostname: str, look: Look | None, patience: float) -> tuple[VMGuest, Screen]:
+    """Make what is behind ``door`` a machine of its own, with a token of its own; connect to it.
+
+    Args:
+        look: What it must show before it counts as there; None where nothing is known.
+        patience: See `desktop_env.protocols.Guest`.
+
+    Raises:
+        GuestError, ScreenError: It does not answer, or came back other than it was.
+    """
+    keys, token = make_keys(), secrets.token_hex(32)
+    files = {"authorized_keys": keys.authorized, "ssh_host_ed25519_key": keys.host_private, "token": token}
+    own = {"time": time.time(), "seed": secrets.token_hex(32), "hostname": hostname, "files": files}
+    door.ask("own", json.dumps(own), timeout=ANSWER_TIMEOUT)
+    door.token = token
+    guest = VMGuest(door, keys, patience)
+    with ThreadPoolExecutor(2) as pool:  # the picture has eight megabytes, and SSH begins with a long calculation
+        drawing = pool.submit(open_screen, door, size)
+        connecting = pool.submit(guest.connect)  # apart from the helper, which does not use its connection
+        try:
+            if look is not None:
+                _await_whole(lambda: look.lacks_windows(guest))
+            connecting.result()
+            screen = drawing.result()
+            if look is not None:
+                _await_whole(lambda: look.lacks_picture(screen))
+        except BaseException:
+            drawing.add_done_callback(_close_screen)
+            close_all(guest.close)
+            raise
+    return guest, screen
+
+
+def _await_whole(lacks: Callable[[], str]) -> None:
+    seen = [""]
+
+    def whole() -> bool:
+        seen[0] = lacks()
+        return not seen[0]
+
+    try:
+        wait_until(whole, LOOK_TIMEOUT, "desktop as it was", interval=0.1)
+    except GuestTimeout as error:
+        if not seen[0]:
+            raise
+        raise GuestError(f"the desktop came back {seen[0]}") from error
+
+
+def open_screen(door: Door, size: ScreenSize) -> Screen:
+    """Connect to the display and wait for its first picture."""
+    return connect(door.open("connect", "rfb.sock"), size, timeout=ANSWER_TIMEOUT)
+
+
+def _close_screen(drawing: Future[Screen]) -> None:
+    if drawing.exception() is None:
+        close_all(drawing.result().close)
+
+
+def close_all(*closers: Callable[[], None]) -> None:
+    """Close what leads to a guest that goes away, and may break in any way."""
+    for close in closers:
+        with contextlib.suppress(GuestError, ScreenError, OSError):
+            close()

@@ -1,0 +1,1 @@
+"""The viewer of runs in a browser: a small server for this machine alone, and plain ES modules."""
