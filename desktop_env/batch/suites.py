@@ -65,7 +65,6 @@ class _Catalogue:
             raise registry.unknown("suite", name, [*sorted(splits), *CATEGORIES, *self.tasks])
         return found
 
-
     def _one(self, name: str) -> TaskSpec | None:
         """Load the task of this id alone, so that a broken one elsewhere does no harm."""
         try:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 
 Interval = tuple[float, float]
+Item = TypeVar("Item", bound=Hashable)
 
 Z95 = 1.959963984540054
 """The 97.5 % point of the normal distribution: two-sided intervals of 95 %."""
@@ -77,7 +79,7 @@ def bootstrap_mean(values: Sequence[float], *, seed: int = 0, resamples: int = R
     return float(low), float(high)
 
 
-def cohen_kappa(first: Mapping[Hashable, Hashable], second: Mapping[Hashable, Hashable]) -> float | None:
+def cohen_kappa(first: Mapping[Item, Hashable], second: Mapping[Item, Hashable]) -> float | None:
     """Give the agreement beyond chance of two annotators over the items that both have labelled.
 
     J. Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20 (1960),
@@ -96,7 +98,7 @@ def cohen_kappa(first: Mapping[Hashable, Hashable], second: Mapping[Hashable, Ha
 
 
 def pairwise_kappa(
-    labels: Mapping[str, Mapping[Hashable, Hashable]],
+    labels: Mapping[str, Mapping[Item, Hashable]],
 ) -> list[tuple[str, str, int, float | None]]:
     """Give, of each two annotators: their names, the number of items both have labelled, and `cohen_kappa`."""
     found = []

@@ -67,7 +67,8 @@ def test_the_oracle_scores_1_though_the_batch_is_killed(
     (run,) = (tmp_path / "results").iterdir()
     out, err = deskgym("eval", "--resume", str(run), "--json").communicate(timeout=PATIENCE)
     total = json.loads(out)
-    assert (total["success_rate"], total["mean_score"], total["statuses"]) == (1.0, 1.0, {"scored": 3}), err
     rows, tries = journal(tmp_path)
+    assert [row.error for row in rows] == [None] * 3, err
+    assert (total["success_rate"], total["mean_score"], total["statuses"]) == (1.0, 1.0, {"scored": 3})
     assert [row for row in rows if row.key == before[0].key] == before
     assert sorted(row.status for row in tries) == ["interrupted"] * 2 + ["scored"] * 3

@@ -46,8 +46,9 @@ class Waiting:
 CLUSTER = """
 import sys
 from ray.cluster_utils import Cluster
-cluster = Cluster(initialize_head=True, head_node_args={"include_dashboard": False, "resources": {"desktop": int(sys.argv[1])}})
-nodes = [cluster.head_node, cluster.add_node(resources={"desktop": int(sys.argv[1])})]
+offer = {"resources": {"desktop": int(sys.argv[1])}}
+cluster = Cluster(initialize_head=True, head_node_args={"include_dashboard": False, **offer})
+nodes = [cluster.head_node, cluster.add_node(**offer)]
 print(cluster.address, *(node.node_id for node in nodes), flush=True)
 for line in sys.stdin:
     cluster.remove_node(nodes[1], allow_graceful=False)

@@ -142,11 +142,9 @@ def test_the_tree_under_the_mouse(page: Page, run: Path) -> None:
 
 def test_a_person_labels_a_failed_episode(page: Page, run: Path) -> None:
     go(page, f"/run/{run.name}/eda/fails/1?step=2")
-    page.fill("input[name=annotator]", "al")
-    page.locator(".stage").click()
-    page.keyboard.press("Escape")
-    go(page, f"/run/{run.name}/eda/fails/1?step=2")
     shown(page, "2 before")
+    page.fill("input[name=annotator]", "al")
+    page.keyboard.press("Escape")  # leaves the field
     page.keyboard.press("2")
     page.fill("textarea[name=note]", "went the wrong way")
     page.click("button.save")

@@ -107,7 +107,8 @@ try:
 except HostError as error:
     sys.exit(f"{error}; left: {list((state_dir() / 'machines').iterdir())}")
 try:
-    machine.guest.run("yes | head -c 300M > ~/big; sync", timeout=120)
+    for _ in range(10):
+        machine.guest.run("yes | head -c 50M >> ~/big; sync", timeout=60)
     print("no error")
 except InfraError as error:
     print(type(error).__name__)

@@ -6,6 +6,7 @@ import pytest
 
 from desktop_env.errors import EvaluationError, GuestError, TaskError, UsageError
 from desktop_env.evaluators import loading
+from desktop_env.evaluators.passing import PassingGuest
 from desktop_env.providers.fake import FakeGuest
 from desktop_env.solution import load_solution, load_variants
 from desktop_env.task import TaskSpec, load
@@ -89,7 +90,7 @@ def test_an_evaluator_that_cannot_be_loaded_says_why(tmp_path: Path, source: str
 def test_a_broken_evaluator_is_never_a_score(tmp_path: Path, body: str, message: str) -> None:
     task = make_task(tmp_path, f"{VERDICT}def evaluate(guest, task):\n    {body}\n")
     with pytest.raises(EvaluationError, match=message):
-        loading.evaluate(FakeGuest(), task)
+        loading.evaluate(PassingGuest(FakeGuest()), task)
 
 
 def test_a_broken_guest_stays_an_infra_error(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_a_broken_guest_stays_an_infra_error(tmp_path: Path) -> None:
     guest = FakeGuest()
     guest.dead = True
     with pytest.raises(GuestError):
-        loading.evaluate(guest, task)
+        loading.evaluate(PassingGuest(guest), task)
 
 
 def test_two_evaluators_do_not_mix(tmp_path: Path) -> None:
@@ -106,7 +107,7 @@ def test_two_evaluators_do_not_mix(tmp_path: Path) -> None:
         for score in (0.25, 0.75)
     ]
     evaluators = [loading.load(task) for task in tasks]
-    assert [run(FakeGuest(), task).score for run, task in zip(evaluators, tasks, strict=True)] == [0.25, 0.75]
+    assert [run(PassingGuest(FakeGuest()), task).score for run, task in zip(evaluators, tasks, strict=True)] == [0.25, 0.75]
 
 
 def make_solution(task: TaskSpec, toml: str) -> None:

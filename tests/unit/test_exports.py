@@ -7,6 +7,7 @@ import io
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -58,11 +59,9 @@ def test_atif_meets_the_rules_of_the_published_models(made_run: Path, tmp_path: 
         assert all((file.parent / part.source.path).is_file() for part in parts if part.type == "image")
 
 
-def _parts(step: object) -> list[object]:
-    message = getattr(step, "message")  # noqa: B009  # the models are optional
-    seen = getattr(step, "observation")  # noqa: B009
-    results = [part for result in seen.results for part in result.content] if seen else []
-    return [*(message if isinstance(message, list) else []), *results]
+def _parts(step: Any) -> list[Any]:
+    results = [part for result in step.observation.results for part in result.content] if step.observation else []
+    return [*(step.message if isinstance(step.message, list) else []), *results]
 
 
 def test_atif_tells_what_each_step_used(made_run: Path, tmp_path: Path) -> None:

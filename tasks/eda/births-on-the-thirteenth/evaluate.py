@@ -49,7 +49,7 @@ def evaluate(guest: Guest, task: TaskSpec) -> Verdict:
         weighted(
             (4, table.by_column("weekdays", thirteenth, weekdays, key=["weekday"], tolerances=limits)),
             (1, table.equal("order", thirteenth, weekdays, tolerances=limits, ordered=True, extra_columns=True)),
-            (2, table.equal("months", yearly, months, tolerances={"births_per_day": decimals(1)}, key=["month"])),
+            (2, table.equal("months", yearly, months, tolerances={"births_per_day": decimals(1)}, ordered=True)),
             (1, notebooks.prints_number("SSA to CDC", report, "SSA to CDC", both[0] / both[1], decimals(4))),
             (1, notebooks.prints_text("worst weekday", report, "Worst weekday", str(worst))),
             (1, notebooks.prints_number("peak month", report, "Peak month", peak)),

@@ -50,6 +50,7 @@ def evaluate(guest: Guest, task: TaskSpec) -> Verdict:
             (4, table.by_column("home values", shares, home, key=["season", "division"], tolerances=limits)),
             (1, table.equal("home order", shares, home, tolerances=limits, ordered=True, extra_columns=True)),
             (3, table.by_column("ranking", final, ranking, key=["team"])),
+            (1, table.sorted_by("ranking order", final, "rank")),
             (1, document.number("matches", summary, "matches", played)),
             (1, document.number("repeated", summary, "repeated", repeated)),
             (1, document.number("not played", summary, "not_played", len(everything) - played)),

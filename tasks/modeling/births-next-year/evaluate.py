@@ -3,7 +3,7 @@
 from datetime import date, datetime, timedelta
 from statistics import mean
 
-from desktop_env.evaluators.checks import document, metrics, script, sets
+from desktop_env.evaluators.checks import document, metrics, script
 from desktop_env.evaluators.checks.number import decimals
 from desktop_env.evaluators.combine import all_of, gate, weighted
 from desktop_env.evaluators.facts import present
