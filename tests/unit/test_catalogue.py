@@ -107,7 +107,8 @@ def test_two_evaluators_do_not_mix(tmp_path: Path) -> None:
         for score in (0.25, 0.75)
     ]
     evaluators = [loading.load(task) for task in tasks]
-    assert [run(PassingGuest(FakeGuest()), task).score for run, task in zip(evaluators, tasks, strict=True)] == [0.25, 0.75]
+    guest = PassingGuest(FakeGuest())
+    assert [run(guest, task).score for run, task in zip(evaluators, tasks, strict=True)] == [0.25, 0.75]
 
 
 def make_solution(task: TaskSpec, toml: str) -> None:
