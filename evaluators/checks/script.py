@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import posixpath
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from desktop_env.evaluators.checks.text import normalised
 from desktop_env.evaluators.facts import bad, check, ok, show
@@ -18,12 +20,14 @@ class Script:
 
     ``imports``: top-level names of imported modules. ``calls``: dotted names of what is called, with import aliases
     resolved (``pandas.read_csv``); a method of an unknown object is ``.to_csv``. ``strings``, ``numbers``: constants
-    of the code, without docstrings and other bare strings.
+    of the code, without docstrings and other bare strings. ``composed``: texts that are put together, with ``*`` for
+    each piece that only a run would tell: ``f"{folder}/sales_{year}.csv"`` is ``*/sales_*.csv``.
     """
 
     imports: frozenset[str]
     calls: frozenset[str]
     strings: frozenset[str]
+    composed: frozenset[str]
     numbers: frozenset[float]
     statements: int
 
@@ -33,10 +37,12 @@ def read(tree: ast.Module) -> Script:
     aliases = dict(_aliases(tree))
     bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in bare]
+    texts = (_composed(node) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr | ast.BinOp))
     return Script(
         imports=frozenset(name.partition(".")[0] for name in aliases.values()),
         calls=frozenset(_dotted(node.func, aliases) for node in ast.walk(tree) if isinstance(node, ast.Call)),
         strings=frozenset(value for value in constants if isinstance(value, str)),
+        composed=frozenset(text for text in texts if text.strip("*")),
         numbers=frozenset(_numbers(constants)),
         statements=sum(isinstance(node, ast.stmt) for node in ast.walk(tree)),
     )
@@ -44,8 +50,12 @@ def read(tree: ast.Module) -> Script:
 
 @check
 def uses_file(name: str, found: Script, file_name: str) -> Finding:
-    """Find whether a string in the code is the file's name, alone or as the end of a path; code ``file_unused``."""
-    if any(posixpath.basename(text) == file_name for text in found.strings):
+    """Find whether a text of the code is the file's name, alone or as the end of a path or URI; code ``file_unused``.
+
+    Names that are put together count (``"sales_" + year + ".csv"``, ``"sales_%s.csv" % year``), and globs. A name of
+    which the code has the ending alone counts if the rest is a text of the code, too.
+    """
+    if any(_may_be(text, file_name, found) for text in found.strings | found.composed):
         return ok(name, f"the code names {file_name}")
     return bad(name, "file_unused", f"expected the code to open {file_name}, found no string that names it")
 
@@ -85,6 +95,28 @@ def computes(name: str, found: Script, answers: Iterable[float]) -> Finding:
     if not typed:
         return ok(name, "no answer is typed in")
     return bad(name, "answer_typed_in", f"expected the code to compute its results, found {show(typed)} typed in")
+
+
+def _may_be(text: str, file_name: str, found: Script) -> bool:
+    base = posixpath.basename(text.partition("?")[0])
+    if base == file_name:
+        return True
+    pattern = re.sub(r"%[-+ #0]*\d*(\.\d+)?[sdifr]|\{[^{}]*\}", "*", base).replace("[", "[[]")
+    stem, ending = posixpath.splitext(file_name)
+    if pattern.strip("*") in ("", ending):
+        return pattern.endswith(ending) and stem in found.strings
+    return "*" in pattern and fnmatchcase(file_name, pattern)
+
+
+def _composed(node: ast.expr) -> str:
+    """Give a text with ``*`` for each piece that is not in the code."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_composed(value) for value in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _composed(node.left) + _composed(node.right)
+    return "*"
 
 
 def _aliases(tree: ast.Module) -> Iterable[tuple[str, str]]:

@@ -186,6 +186,29 @@ def test_a_script_that_only_mentions_a_file_in_prose_does_not_use_it() -> None:
     assert script.uses_file("s", parsed("open(f'{folder}/b.csv')"), "b.csv").passed
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open(f'sales_{year}.csv')",
+        "open('data/sales_' + str(year) + '.csv')",
+        "open('sales_%d.csv' % year)",
+        "open('sales_{}.csv'.format(year))",
+        "glob('data/*_2019.csv')",
+        "connect('file:/home/user/sales_2019.csv?mode=ro', uri=True)",
+        "for name in ('sales_2019', 'x'): read(f'{name}.csv')",
+    ],
+)
+def test_a_name_that_is_put_together_is_a_use(code: str) -> None:
+    assert script.uses_file("s", parsed(code), "sales_2019.csv").passed
+
+
+@pytest.mark.parametrize(
+    "code", ["open(f'{name}.csv')", "open('sales_2018.csv')", "print('*')", "open(a + b)", "open(f'costs_{y}.csv')"]
+)
+def test_a_name_that_may_be_anything_is_none(code: str) -> None:
+    assert script.uses_file("s", parsed(code), "sales_2019.csv").code == "file_unused"
+
+
 def test_imports_and_calls_count_in_whichever_form() -> None:
     facts = parsed("from sklearn.linear_model import Ridge as R\nR().fit(x)")
     assert script.imports_any("s", facts, ["sklearn"]).passed
