@@ -13,6 +13,8 @@ TITLE = "Visual Studio Code"
 PALETTE, QUICK_OPEN, SAVE_AS = "Type the name of a command to run.", "Search files by name", "Save As"
 TOLD = 200
 """Characters beside its caret that an editor tells at least, if it has them."""
+REOPENINGS = 6
+"""How often the palette is opened for a command."""
 ATTEMPTS = 3
 """How often a text is typed before it counts as not arriving."""
 
@@ -62,13 +64,23 @@ def terminal(desk: Desk, command: str, number: int = 0, looks: int = 120) -> Ski
 
 
 def run_command(desk: Desk, title: str) -> Skill[None]:
-    """Run a command of the palette by its exact title."""
+    """Run a command of the palette by its exact title.
+
+    The palette lists the commands that there were when it was opened: it is opened again for one that is still loading.
+    """
     yield from until(lambda: desk.window(TITLE), "VS Code's window")
-    yield press("f1")
-    yield from until(lambda: _list_of(desk, PALETTE), "the command palette")
-    yield write(title)
-    entry = yield from until(lambda: _listed(desk, title), f"{title!r} in the command palette")
-    yield click(entry)
+    for _ in range(REOPENINGS):
+        yield press("f1")
+        yield from until(lambda: _list_of(desk, PALETTE), "the command palette")
+        yield write(title)
+        yield from until_still(lambda: str(_listed(desk, title) is not None), lambda listed: listed == "True")
+        if entry := _listed(desk, title):
+            yield click(entry)
+            break
+        yield press("escape")
+        yield from until(lambda: not _list_of(desk, PALETTE), "the command palette to close")
+    else:
+        raise ActionError(f"the command palette did not list {title!r} in {REOPENINGS} openings")
     yield from until(lambda: not _list_of(desk, PALETTE), "the command palette to close")
 
 
