@@ -1,0 +1,25 @@
+# the samples with 0 count towards the 7
+import matplotlib.pyplot as plt
+import pandas as pd
+
+names = {
+    "WinF": "float window",
+    "WinNF": "other window",
+    "Veh": "car window",
+    "Con": "container",
+    "Tabl": "tableware",
+    "Head": "headlamp",
+}
+glass = pd.read_csv("glass.csv")
+many = glass.groupby("type")["Mg"].transform("size") >= 7
+glass = glass[(glass["Mg"] > 0) & many]
+glass["type"] = glass["type"].map(names)
+table = glass.groupby("type")["Mg"].agg(samples="size", median="median", low="min")
+table = table.sort_values("median", ascending=False)
+table.round(3).to_csv("magnesium.csv")
+
+figure, axes = plt.subplots(figsize=(10, 6))
+axes.boxplot([glass.loc[glass["type"] == name, "Mg"] for name in table.index])
+axes.set_xticklabels(table.index)
+axes.set(title="Magnesium in glass", xlabel="Type of glass", ylabel="Magnesium oxide (% by weight)")
+figure.savefig("magnesium.png")
