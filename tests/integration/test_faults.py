@@ -259,6 +259,7 @@ def start_and_stop_for_ever(provider: Provider) -> None:
         provider.start(MachineSettings("debian-12")).stop()
 
 
+@pytest.mark.alone
 def test_an_interrupt_during_reset_leaves_no_machine(container: Provider) -> None:
     before = set(machines_dir().glob("*"))
     for moment in (0.05, 0.2, 0.4, 0.8):

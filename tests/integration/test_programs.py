@@ -159,8 +159,14 @@ def test_vs_code_takes_text_exactly(env: DesktopEnv, name: str, text: str) -> No
 def test_vs_code_s_terminal_takes_text_exactly(env: DesktopEnv) -> None:
     open_program(env, "code ~/project", "project")
     wait_for_node(env.machine.guest, "tree-item", "a.py", "showing")
-    type_into(env, {"action_type": "HOTKEY", "keys": ["ctrl", "shift", "`"]})
-    wait_for_node(env.machine.guest, "", "Terminal", "focused")
+
+    def opened() -> bool:  # keys that come while it is still loading are lost
+        type_into(env, {"action_type": "HOTKEY", "keys": ["ctrl", "shift", "`"]})
+        env.machine.screen.settle(1.5, 10)
+        nodes = parse(env.machine.guest.tree().xml)
+        return any("Terminal" in node.name and "focused" in node.states for node in nodes)
+
+    wait_until(opened, PATIENCE, "a terminal with the focus")
     type_into_cat(env, "".join(character for character in PYTHON_FILE if ord(character) <= 0xFFFF))  # it loses emoji
 
 

@@ -114,6 +114,7 @@ def finish(process: subprocess.Popen[str]) -> dict[str, Any]:
     return content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("provider", "each"), [("fake", 2), pytest.param("container", 1, marks=pytest.mark.guest)])
 def test_a_lost_node_only_costs_its_episodes(
     provider: str, each: int, tmp_path: Path, tiny_tasks: Path, deskgym: Start, request: pytest.FixtureRequest
