@@ -115,4 +115,5 @@ def test_close_twice_then_start_begins_anew(ahead: AheadProvider, inner: FakePro
     ahead.start(SETTINGS)
     ahead.close()
     ahead.close()
-    assert ahead.start(SETTINGS) is inner.machines[-1]
+    before = len(inner.machines)
+    assert ahead.start(SETTINGS) in inner.machines[before:]  # a spare may be there, too
