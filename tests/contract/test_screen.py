@@ -21,7 +21,10 @@ from desktop_env.waiting import wait_until
 
 NEEDED = ("Xvnc", "xterm", "xwd", "xkbcomp", "/usr/bin/python3")
 MISSING = [name for name in NEEDED if shutil.which(name) is None]
-pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
+pytestmark = [
+    pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"),
+    pytest.mark.xdist_group("screen"),  # one display: what it has bound to keys once, it knows
+]
 
 SIZE = ScreenSize(1280, 800)
 
@@ -194,7 +197,6 @@ def test_another_client_s_keymap_does_no_harm(display: Display, terminal: Termin
     with_other.close()
 
 
-@pytest.mark.alone  # the X server binds such keys as it goes, and a busy program may not notice in time
 def test_without_a_way_to_load_maps_a_few_characters_can_be_typed(screen: Screen, terminal: Terminal) -> None:
     device = Input(screen)
     with pytest.raises(ActionError, match="beyond a US keyboard"):
