@@ -11,8 +11,8 @@ import logging
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -32,9 +32,10 @@ from desktop_env.errors import (
     status_of,
 )
 from desktop_env.executor import Executor, Outcome
+from desktop_env.made import FetchData
 from desktop_env.observation import Observed
 from desktop_env.progress import Episode, Progress
-from desktop_env.protocols import BranchingMachine, Evaluator, Machine, Provider, SnapshotMachine
+from desktop_env.protocols import BranchingMachine, Evaluator, Guest, Machine, Provider, SnapshotMachine
 from desktop_env.providers.ahead import AheadProvider
 from desktop_env.setup.clean import clean_guest
 from desktop_env.setup.steps import prepare, resume, state_digest
@@ -185,8 +186,7 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
             ready = time.perf_counter()
             self._set_up(machine)
             prepared = time.perf_counter()
-            settled = machine.screen.settle(self._settle.quiet, self._settle.timeout)
-            episode.last = observation.observe(machine, self.kinds, episode.instruction)
+            observed, settled = self._look(episode)
         except BaseException:
             machine.stop()
             raise
@@ -194,17 +194,23 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
         self._saved.clear()
         self.episode_id, self.parent_id = uuid.uuid4().hex, None
         self._phase = "episode"
-        self._follow(episode.last)
+        self._follow(observed)
         episode.started = time.monotonic()
         timings = {"start": ready - started, "setup": prepared - ready, "settle": settled.seconds}
-        return dict(episode.last.values), self._info(episode.last, settled, timings)
+        return dict(observed.values), self._info(observed, settled, timings)
+
+    def _look(self, episode: Episode) -> tuple[Observed, Settled]:
+        """Wait until the screen is still, and observe it; the observation is the episode's last from then on."""
+        settled = episode.machine.screen.settle(self._settle.quiet, self._settle.timeout)
+        episode.last = observed = observation.observe(episode.machine, self.kinds, episode.instruction)
+        return observed, settled
 
     def _machine_settings(self, hostname: str | None = None) -> MachineSettings:
         hostname = hostname or f"desktop-{self.np_random.integers(1 << 24):06x}"
         limits = self.task.limits.machine() if self.task else Limits()
         prepared = ""
         if self.task and self.task.setup and "snapshot" in self.capabilities:
-            prepared = state_digest(self.task, registry.resolve("data", "registry"))
+            prepared = state_digest(self.task, _fetch())
         return MachineSettings(self.image, self.screen_size, hostname, limits, prepared=prepared)
 
     def _set_up(self, machine: Machine) -> None:
@@ -213,9 +219,9 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
             return
         kept = cast(SnapshotMachine, machine) if self.task.setup and "snapshot" in self.capabilities else None
         if kept and kept.prepared:
-            resume(machine.guest, self.task, registry.resolve("data", "registry"))
+            resume(machine.guest, self.task, _fetch())
             return
-        prepare(machine.guest, self.task, registry.resolve("data", "registry"))
+        prepare(machine.guest, self.task, _fetch())
         if kept:
             kept.keep_prepared()
 
@@ -243,11 +249,9 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
         try:
             actions, outcome = self._execute(episode, action)
             executed = time.perf_counter()
-            settled = episode.machine.screen.settle(self._settle.quiet, self._settle.timeout)
-            observed = observation.observe(episode.machine, self.kinds, episode.instruction)
+            observed, settled = self._look(episode)
         except InfraError as error:
             return self._broken(episode, error)
-        episode.last = observed
         self._follow(observed)
         info = self._info(observed, settled, {"input": executed - started, "settle": settled.seconds})
         info |= _outcome_info(actions, outcome)
@@ -362,14 +366,13 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
             machine.restore(name)
             self._episode = episode = self._go_on(episode, machine, self._saved[name])
             restored = time.perf_counter()
-            settled = machine.screen.settle(self._settle.quiet, self._settle.timeout)
-            episode.last = observation.observe(machine, self.kinds, episode.instruction)
+            observed, settled = self._look(episode)
         except InfraError:
             self._stop_machine()
             raise
-        self._follow(episode.last)
+        self._follow(observed)
         timings = {"restore": restored - started, "settle": settled.seconds}
-        return dict(episode.last.values), self._info(episode.last, settled, timings)
+        return dict(observed.values), self._info(observed, settled, timings)
 
     def fork(self, count: int) -> list[DesktopEnv]:
         """Give ``count`` environments whose machines go on from this moment of the episode, as this one's does.
@@ -403,7 +406,7 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
         guest = machine.guest
         guest.on_call = self._note
         if episode.task:
-            resume(guest, episode.task, registry.resolve("data", "registry"))
+            resume(guest, episode.task, _fetch())
         for host, log in progress.requests.items():
             guest.requests.setdefault(host, [])[:] = log
         return episode.go_on(machine, progress)
@@ -427,8 +430,10 @@ class DesktopEnv(gymnasium.Env[dict[str, Any], Any]):
         phase, self._phase = self._phase, "evaluation"
         try:
             evaluator: Evaluator = registry.resolve("evaluator", "file")(task)
-            fetch = registry.resolve("data", "registry")
-            clean = partial(clean_guest, self._provider, self._machine_settings("desktop"), task, fetch)
+
+            def clean() -> AbstractContextManager[Guest]:  # asked for by few: its settings digest the task's data
+                return clean_guest(self._provider, self._machine_settings("desktop"), task, _fetch())
+
             return evaluator(registry.resolve("evaluator", "guest")(episode.machine.guest, clean, keep), task)
         finally:
             self._phase = phase
@@ -479,6 +484,12 @@ def _make_provider(provider: str | Provider, settings: Mapping[str, Any], spares
     except TypeError as error:
         raise UsageError(f"provider {provider}: {error}") from error
     return AheadProvider(made, spares) if spares and "single" not in made.capabilities else made
+
+
+def _fetch() -> FetchData:
+    """Give what finds the data of tasks."""
+    fetch: FetchData = registry.resolve("data", "registry")
+    return fetch
 
 
 def _find_task(task: str | Path | TaskSpec | None) -> TaskSpec | None:
