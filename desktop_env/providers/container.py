@@ -6,7 +6,6 @@ end of its stdin. Its folder holds a control socket and empty mount points; the 
 
 from __future__ import annotations
 
-import contextlib
 import os
 import platform
 import shutil
@@ -18,10 +17,11 @@ from typing import Any
 
 from desktop_env.display.absent import AbsentScreen
 from desktop_env.display.screen import connect
-from desktop_env.errors import GuestError, HostError, ScreenError
+from desktop_env.errors import GuestError, HostError
 from desktop_env.guest.keys import make_keys
 from desktop_env.guest.ssh import SSHGuest
 from desktop_env.protocols import Machine, Screen
+from desktop_env.providers.closing import close_all
 from desktop_env.providers.launching import START_TIMEOUT, Launcher, reap
 from desktop_env.values import Limits, MachineSettings
 from desktop_env.vm_images.store import Store
@@ -67,9 +67,7 @@ class ContainerMachine:
 def _stop_all(launcher: Launcher, *closers: Callable[[], None]) -> None:
     """Close what leads to the guest, which is going away and may break in any way, then end the container."""
     try:
-        for close in closers:
-            with contextlib.suppress(GuestError, ScreenError, OSError):
-                close()
+        close_all(*closers)
     finally:
         launcher.stop()
 

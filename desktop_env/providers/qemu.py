@@ -22,11 +22,12 @@ from desktop_env.display.screen import Screen
 from desktop_env.errors import GuestError, HostError, InfraError, UsageError
 from desktop_env.paths import data_dir
 from desktop_env.protocols import Machine
+from desktop_env.providers.closing import close_all
 from desktop_env.providers.launching import reap
 from desktop_env.providers.qmp import MonitorError
 from desktop_env.providers.snapshots import Moment, Moments, Snapshot, Snapshots
 from desktop_env.providers.vm_definition import choose_accelerator
-from desktop_env.providers.vm_entry import Look, VMGuest, close_all, enter, require_desktop
+from desktop_env.providers.vm_entry import Look, VMGuest, enter, require_desktop
 from desktop_env.providers.vm_host import copy, make_overlay, require_host
 from desktop_env.providers.vm_link import Door
 from desktop_env.providers.vm_plan import Plan

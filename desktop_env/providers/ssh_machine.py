@@ -24,6 +24,7 @@ from desktop_env.guest.keys import MachineKeys
 from desktop_env.guest.ssh import SSHGuest
 from desktop_env.protocols import Machine
 from desktop_env.providers import ssh_login
+from desktop_env.providers.closing import close_all
 from desktop_env.providers.ssh_check import ENVIRONMENT, LINK, SESSION, look
 from desktop_env.providers.ssh_login import SshSettings, find_keys, read_settings
 from desktop_env.values import MachineSettings
@@ -190,9 +191,7 @@ class AttachedMachine:
         """Let go of the machine, which goes on running; a second call, or one in a forked child, does nothing."""
         if os.getpid() != self._owner:
             return
-        for close in (self.screen.close, self.guest.close, self._attachment.close):
-            with contextlib.suppress(GuestError, ScreenError, OSError):  # it may have broken in any way
-                close()
+        close_all(self.screen.close, self.guest.close, self._attachment.close)
 
 
 class SshProvider:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import secrets
 import socket
@@ -15,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from desktop_env.display.screen import Screen, connect
-from desktop_env.errors import GuestError, GuestTimeout, ScreenError
+from desktop_env.errors import GuestError, GuestTimeout
 from desktop_env.guest.helper import HelperClient
 from desktop_env.guest.keys import MachineKeys, make_keys
 from desktop_env.guest.ssh import SSHGuest
+from desktop_env.providers.closing import close_all
 from desktop_env.providers.vm_link import Door
 from desktop_env.values import Pixels, ScreenSize
 from desktop_env.waiting import wait_until
@@ -186,10 +186,3 @@ def open_screen(door: Door, size: ScreenSize) -> Screen:
 def _close_screen(drawing: Future[Screen]) -> None:
     if drawing.exception() is None:
         close_all(drawing.result().close)
-
-
-def close_all(*closers: Callable[[], None]) -> None:
-    """Close what leads to a guest that goes away, and may break in any way."""
-    for close in closers:
-        with contextlib.suppress(GuestError, ScreenError, OSError):
-            close()
