@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 
 from desktop_env import mutants, registry, states
+from desktop_env.env import DEFAULT_IMAGE
 from desktop_env.errors import InfraError
 from desktop_env.proofs import (
-    DEFAULT_IMAGE,
     REFERENCE,
     SETUP,
     Proof,

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop_env import registry, states
-from desktop_env.env import DesktopEnv, verdict_on_giving_up
+from desktop_env.env import DEFAULT_IMAGE, DesktopEnv, verdict_on_giving_up
 from desktop_env.episode import run_episode
 from desktop_env.errors import DeskgymError, EvaluationError, FileRefused, InfraError, TaskError
 from desktop_env.protocols import Evaluator, EvaluatorGuest, Guest, Provider
@@ -30,7 +30,6 @@ from desktop_env.solution import Solution, load_blind, load_solution, load_varia
 from desktop_env.task import TaskSpec
 from desktop_env.values import FileFacts, MachineSettings, Verdict
 
-DEFAULT_IMAGE = "debian-12"
 RUN_TIMEOUT = 300.0
 """Seconds that one line of a solution's ``run`` may take."""
 HOME = "/home/user"

@@ -26,8 +26,8 @@ from desktop_env.evaluators.probes.figure import figure
 from desktop_env.evaluators.probes.files import content
 from desktop_env.evaluators.probes.folder import files_below
 from desktop_env.evaluators.probes.picture import png
+from desktop_env.evaluators.probes.program import failure
 from desktop_env.protocols import EvaluatorGuest, Guest
-from desktop_env.values import CommandResult
 
 T = TypeVar("T")
 MAX_FILES = 500
@@ -35,6 +35,7 @@ MAX_BYTES = 64 << 20
 TIMEOUT = 300.0
 PREDICT = Path(__file__).parent / "guest" / "predict.py"
 PLACE = "/tmp/deskgym-predict"
+ELSEWHERE = " in a fresh machine"
 
 
 def run_again(
@@ -61,7 +62,7 @@ def run_again(
         for path, data in copied.value.items():
             clean.write(path, data, mode=0o755 if data[:2] == b"#!" else 0o644)
         result = clean.run(f"mkdir -p {shlex.quote(folder)} && cd {shlex.quote(folder)} && {command}", timeout=timeout)
-        return _failure(first, command, result, timeout) or read(clean)
+        return failure(first, command, result, timeout, ELSEWHERE) or read(clean)
 
 
 def same_again(
@@ -146,7 +147,7 @@ def predict_again(
         for path, data in {**copied.value, f"{PLACE}.py": PREDICT.read_bytes()}.items():
             clean.write(path, data)
         result = clean.run(command, stdin=asked, timeout=timeout)
-        if failed := _failure(model, "the model", result, timeout):
+        if failed := failure(model, "the model", result, timeout, ELSEWHERE):
             return Fact(model, failed.code.replace("run_failed", "model_failed"), failed.message)
         answer = json_document(clean, f"{PLACE}.json", max_bytes=MAX_BYTES)
     return _predictions(model, answer, len(rows.rows))
@@ -182,16 +183,6 @@ def _collect(guest: Guest, files: Sequence[str], leave_out: Sequence[str]) -> Fa
                 message = f"expected at most {MAX_FILES} files of {MAX_BYTES} bytes in all at {path}, found more"
                 return Fact(path, "too_many_files", message)
     return Fact(files[0], "ok", f"{len(found)} files", found)
-
-
-def _failure(path: str, command: str, result: CommandResult, timeout: float) -> Fact[Any] | None:
-    if result.timed_out:
-        return Fact(path, "run_timed_out", f"expected {command!r} to end within {timeout:g} s in a fresh machine")
-    if result.exit_code != 0:
-        last = (result.stderr.strip().splitlines() or ["no message"])[-1][:300]
-        message = f"expected {command!r} to work in a fresh machine, found exit code {result.exit_code}: {last}"
-        return Fact(path, "run_failed", message)
-    return None
 
 
 def _name(kind: str, what: str, files: dict[str, bytes]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -246,16 +247,13 @@ def _cut(value: Any) -> Any:
 
 
 def _run_entry(run: RunRecord) -> dict[str, Any]:
-    statuses: dict[str, int] = {}
-    for episode in run.episodes:
-        statuses[episode.status] = statuses.get(episode.status, 0) + 1
     return {
         "run": run.name,
         "agent": run.agent,
         "started": run.description.get("started"),
         "suite": run.description.get("suite"),
         **rates(run.episodes),
-        "statuses": statuses,
+        "statuses": dict(Counter(episode.status for episode in run.episodes)),
         "total": len(run.episodes),
         "running": any(episode.status in (PENDING, RUNNING) for episode in run.episodes),
     }

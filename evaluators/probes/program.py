@@ -10,11 +10,13 @@ import io
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from desktop_env.evaluators.checks.table import Table
 from desktop_env.evaluators.facts import Fact
 from desktop_env.evaluators.probes.table import csv_table
 from desktop_env.protocols import Guest
+from desktop_env.values import CommandResult
 
 TIMEOUT = 60.0
 MAX_OUTPUT = 1 << 20
@@ -48,14 +50,22 @@ def output_of(guest: Guest, command: str | Sequence[str], *, stdin: bytes = b"",
     """Run a command as user and give what it printed; codes ``run_failed``, ``run_timed_out``, ``output_too_long``."""
     line = command if isinstance(command, str) else shlex.join(command)
     result = guest.run(command, stdin=stdin, timeout=timeout, max_output=MAX_OUTPUT)
-    if result.timed_out:
-        return Fact(line, "run_timed_out", f"expected {line[:200]!r} to end within {timeout:g} s")
-    if result.exit_code != 0:
-        last = (result.stderr.strip().splitlines() or ["no message"])[-1][:300]
-        return Fact(line, "run_failed", f"expected {line[:200]!r} to work, found exit code {result.exit_code}: {last}")
+    if failed := failure(line, line[:200], result, timeout):
+        return failed
     if result.truncated:
         return Fact(line, "output_too_long", f"expected at most {MAX_OUTPUT} characters from {line[:200]!r}")
     return Fact(line, "ok", f"{line[:200]!r} printed {len(result.stdout)} characters", result.stdout)
+
+
+def failure(path: str, command: str, result: CommandResult, timeout: float, where: str = "") -> Fact[Any] | None:
+    """Say of a run that it failed (``run_failed``) or took too long (``run_timed_out``); None when it did neither."""
+    if result.timed_out:
+        return Fact(path, "run_timed_out", f"expected {command!r} to end within {timeout:g} s{where}")
+    if result.exit_code != 0:
+        last = (result.stderr.strip().splitlines() or ["no message"])[-1][:300]
+        message = f"expected {command!r} to work{where}, found exit code {result.exit_code}: {last}"
+        return Fact(path, "run_failed", message)
+    return None
 
 
 def predictions(guest: Guest, command: str, rows: Table, *, timeout: float = TIMEOUT) -> Fact[Table]:
