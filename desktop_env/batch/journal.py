@@ -17,9 +17,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
+from desktop_env.closing import Closing
 from desktop_env.errors import UsageError
 
 NAME = "journal.sqlite"
@@ -140,7 +140,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-class JournalReader:
+class JournalReader(Closing):
     """Reads a run's journal; works while a runner writes it. For one thread.
 
     Raises:
@@ -179,16 +179,8 @@ class JournalReader:
         """Close the file; a second call does nothing."""
         self._db.close()
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-class Journal:
+class Journal(Closing):
     """Writes a run's journal. One writer at a time: see `desktop_env.batch.lock`.
 
     A journal that is there already is opened as it is: call `recover` to make what was running pending again.
@@ -294,14 +286,6 @@ class Journal:
             self._db.execute("PRAGMA busy_timeout=0")
             self._db.execute("PRAGMA journal_mode=DELETE")
         self._db.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _check_version(db: sqlite3.Connection, path: Path) -> None:

@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
+from desktop_env.closing import Closing
 from desktop_env.errors import ScreenError, UsageError
 from desktop_env.protocols import Screen
 from desktop_env.values import Frame, Pixels
@@ -37,7 +37,7 @@ END_SECONDS = 30.0
 """How long the encoder may take for what is under way at the end."""
 
 
-class Film:
+class Film(Closing):
     """Records from construction until `close`, into ``path``, which is there only when it is whole.
 
     What goes wrong in encoding ends the film with a warning, and never the episode.
@@ -65,14 +65,6 @@ class Film:
         self._thread.join(END_SECONDS)
         if self._thread.is_alive():
             logger.warning("the recording was not finished within %g s", END_SECONDS)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _record(self) -> None:
         with contextlib.suppress(OSError):  # not every system lets a single thread have a priority

@@ -18,10 +18,10 @@ from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from desktop_env.closing import Closing
 from desktop_env.errors import DeskgymError, HostError, UsageError
 from desktop_env.trajectory import to_json
 from desktop_env.web.data import Library
@@ -49,7 +49,7 @@ HEADERS = {
 Query = Mapping[str, str]
 
 
-class ViewerServer:
+class ViewerServer(Closing):
     """Serves the runs below ``results`` from a thread of its own until it is closed.
 
     Args:
@@ -87,14 +87,6 @@ class ViewerServer:
             self._server.shutdown()
             self._thread.join(TIMEOUT)
         self._server.server_close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class _Server(ThreadingHTTPServer):

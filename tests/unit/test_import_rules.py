@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = "desktop_env"
 LEVELS = (
     {"errors"},
-    {"values", "waiting", "paths"},
+    {"values", "waiting", "paths", "closing"},
     {"protocols", "keysyms", "actions", "spaces", "accessibility", "registry"},
     {
         "viewer",
