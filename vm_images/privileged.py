@@ -436,6 +436,7 @@ def _disk(request: dict[str, Any]) -> None:
     work, target = request["work"], os.open(request["target"], os.O_RDWR)
     lower = ":".join(reversed(request["layers"]))
     _mount("-t", "overlay", "-o", f"ro,lowerdir={lower}", "overlay", work)
+    os.chdir(work)  # the guest's root may look at what is here, and perhaps not at the folders that lead here
     os.fchown(target, UID_SHIFT, UID_SHIFT)  # it is opened once more below, with no more rights than the guest's root
     os.set_inheritable(target, True)
     mine, its = socket.socketpair()
@@ -449,7 +450,7 @@ def _disk(request: dict[str, Any]) -> None:
         os.setuid(0)
         features = f"lazy_itable_init=1,lazy_journal_init=1,hash_seed={request['uuid']}"
         command = ["mke2fs", "-q", "-F", "-t", "ext4", "-m", "0", "-L", "deskgym", "-U", request["uuid"]]
-        os.execvp(command[0], [*command, "-E", features, "-d", work, f"/proc/self/fd/{target}"])
+        os.execvp(command[0], [*command, "-E", features, "-d", ".", f"/proc/self/fd/{target}"])
     if mine.recv(1) != b"1":
         sys.exit("this kernel does not allow user namespaces")
     for kind in ("uid", "gid"):

@@ -1,6 +1,8 @@
 import fcntl
 import os
+import shutil
 import stat
+import subprocess
 import threading
 from pathlib import Path
 
@@ -153,6 +155,34 @@ def test_adopting_takes_the_user_folder_apart_and_sets_modes(tmp_path: Path) -> 
     assert [stat.S_IMODE(file.stat().st_mode) for file in (notes, program)] == [0o644, 0o755]
     assert (tree / "home").stat().st_uid == privileged.UID_SHIFT
     assert notes.stat().st_gid == privileged.UID_SHIFT + 1000
+
+
+@needs_root
+@pytest.mark.skipif(not shutil.which("mke2fs", path="/usr/sbin:/sbin:/usr/bin"), reason="mke2fs is not installed")
+def test_a_disk_is_filled_in_a_home_that_only_its_owner_may_enter(tmp_path: Path) -> None:
+    root = tmp_path / "store"
+    layers = [root / "layers" / name for name in ("low", "high")]
+    for layer in layers:
+        layer.mkdir(parents=True)
+        (layer / "name").write_text(layer.name)
+        (layer / "sub").mkdir()
+        (layer / "sub" / layer.name).touch()
+    (root / "merged").mkdir()
+    root.chmod(0o700)
+    for path in root.rglob("*"):
+        os.chown(path, privileged.UID_SHIFT, privileged.UID_SHIFT)
+    mark = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
+    places = {"root": str(root), "target": str(root / "disk.img"), "work": str(root / "merged")}
+    privileged.disk({**places, "layers": [str(one) for one in layers], "uuid": mark, "size": 8 << 20, "deadline": 60})
+    listing = _debugfs(root / "disk.img", "ls -l /sub")
+    assert "low" in listing
+    assert "high" in listing
+    assert _debugfs(root / "disk.img", "cat /name") == "high"
+
+
+def _debugfs(disk: Path, request: str) -> str:
+    command = ["/sbin/debugfs", "-R", request, str(disk)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 @pytest.mark.parametrize("path", ["/etc", "{root}", "{root}/../other", "{root}/link", "tree"])
