@@ -47,7 +47,7 @@ class TaskLimits(Model):
 class TaskSpec(Model):
     """A task as its ``task.toml`` states it, with its ``id`` (``category/name``) and ``folder``.
 
-    ``made`` lists the files that ``prepare.py`` makes, by data name, with their SHA-256 (see `desktop_env.made`).
+    ``modality`` is that of the data. ``made`` lists the files that ``prepare.py`` makes, by data name, with their SHA-256 (see `desktop_env.made`).
     """
 
     id: str
@@ -58,6 +58,7 @@ class TaskSpec(Model):
     difficulty: Literal["easy", "medium", "hard"]
     programs: tuple[str, ...]
     splits: tuple[str, ...] = ()
+    modality: tuple[Literal["table", "text", "image"], ...] = ("table",)
     sources: tuple[str, ...] = ()
     sudo: bool = False
     infeasible: bool = False

@@ -49,7 +49,7 @@ def show_stats(tasks: Sequence[TaskSpec], *, json_output: bool) -> None:
 
 
 def stats_of(tasks: Sequence[TaskSpec]) -> dict[str, Any]:
-    """Give counts by category, difficulty, stage, program and source, sizes of evaluators, and use of checks."""
+    """Give counts by category, difficulty, stage, program, modality and source, sizes of evaluators, and use of checks."""
     evaluators = {task.id: ast.parse((task.folder / "evaluate.py").read_text()) for task in tasks}
     variants = Counter(variant.kind for task in tasks for variant in load_variants(task))
     return {
@@ -59,6 +59,7 @@ def stats_of(tasks: Sequence[TaskSpec]) -> dict[str, Any]:
             "difficulty": _counts([task.difficulty] for task in tasks),
             "stage": _counts([task.stage] for task in tasks),
             "program": _counts(task.programs for task in tasks),
+            "modality": _counts(task.modality for task in tasks),
             "source": _counts(sources_of(task) for task in tasks),
             "feasible": _counts(["no" if task.infeasible else "yes"] for task in tasks),
             "split": _counts(task.splits for task in tasks),
