@@ -15,10 +15,14 @@ from typing import Any
 import pytest
 
 from desktop_env.batch.journal import EpisodeRow, JournalReader, TryRow
+from desktop_env.env import DEFAULT_IMAGE
+from desktop_env.protocols import Provider
+from desktop_env.vm_images.store import Store
 from desktop_env.waiting import wait_until
 
 pytest.importorskip("ray")
 PATIENCE = 180.0
+IMAGE_PATIENCE = 900.0
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
 """Ray's way to say that a cluster is on one machine and listens on its loopback alone."""
 Start = Callable[..., subprocess.Popen[str]]
@@ -44,11 +48,11 @@ class Waiting:
 '''
 
 CLUSTER = """
-import sys
+import json, sys
 from ray.cluster_utils import Cluster
 offer = {"resources": {"desktop": int(sys.argv[1])}}
 cluster = Cluster(initialize_head=True, head_node_args={"include_dashboard": False, **offer})
-nodes = [cluster.head_node, cluster.add_node(**offer)]
+nodes = [cluster.head_node, cluster.add_node(env_vars=json.loads(sys.argv[2]), **offer)]
 print(cluster.address, *(node.node_id for node in nodes), flush=True)
 for line in sys.stdin:
     cluster.remove_node(nodes[1], allow_graceful=False)
@@ -58,16 +62,19 @@ cluster.shutdown()
 
 
 class TwoNodes:
-    """A cluster in a process of its own; the runner belongs to the first node, and the second can be killed."""
+    """A cluster in a process of its own; the runner belongs to the first node, and the second can be killed.
 
-    def __init__(self, folder: Path, desktops: int) -> None:
+    ``second`` has what is different in the environment of the second node.
+    """
+
+    def __init__(self, folder: Path, desktops: int, second: dict[str, str]) -> None:
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join([str(folder), *sys.path]),
             **LOOPBACK,
         }
         self._log = (folder / "cluster.log").open("w")
         self._process = subprocess.Popen(
-            [sys.executable, "-c", CLUSTER, str(desktops)],
+            [sys.executable, "-c", CLUSTER, str(desktops), json.dumps(second)],
             env=environment,
             text=True,
             stdin=subprocess.PIPE,
@@ -92,9 +99,9 @@ class TwoNodes:
 
 
 @contextmanager
-def cluster_of_two(folder: Path, desktops: int) -> Iterator[TwoNodes]:
+def cluster_of_two(folder: Path, desktops: int, **second: str) -> Iterator[TwoNodes]:
     (folder / "waiting_agents.py").write_text(AGENTS)
-    nodes = TwoNodes(folder, desktops)
+    nodes = TwoNodes(folder, desktops, second)
     try:
         yield nodes
     finally:
@@ -149,3 +156,23 @@ def test_a_lost_node_only_costs_its_episodes(
         ["infra_error"] * each + ["interrupted"] * 2 * each + ["scored"] * 3 * each
     )
     assert all((run / row.task / "1" / "episode.json").is_file() for row in rows)
+
+
+@pytest.mark.slow
+@pytest.mark.guest
+def test_a_node_without_the_image_gets_it_from_the_runner(
+    container: Provider, tmp_path: Path, tiny_tasks: Path, deskgym: Start
+) -> None:
+    here, gate = tmp_path / "here", tmp_path / "gate"
+    here.mkdir()
+    agent = ["--agent", "waiting_agents:Waiting", "--agent-arg", f"here={here}", "--agent-arg", f"gate={gate}"]
+    where = ["--engine", "ray", "--provider", "container", "--tasks", str(tiny_tasks), "--limit", "2"]
+    with cluster_of_two(tmp_path, 1, DESKGYM_HOME=str(tmp_path / "home")) as cluster:
+        batch = deskgym("eval", "tiny", *agent, *where, "--json", RAY_ADDRESS=cluster.address, **LOOPBACK)
+        wait_until(lambda: len(list(here.iterdir())) == 2, IMAGE_PATIENCE, "a desktop on each node")
+        assert sorted(path.read_text() for path in here.iterdir()) == sorted(cluster.ids)
+        gate.touch()
+        assert finish(batch)["statuses"] == {"scored": 2}
+    (own,) = (store := Store(tmp_path / "home")).list()
+    assert own.digest == Store.default().get(DEFAULT_IMAGE).digest
+    assert store.remove(own.name)
