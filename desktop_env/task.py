@@ -47,7 +47,8 @@ class TaskLimits(Model):
 class TaskSpec(Model):
     """A task as its ``task.toml`` states it, with its ``id`` (``category/name``) and ``folder``.
 
-    ``modality`` is that of the data. ``made`` lists the files that ``prepare.py`` makes, by data name, with their SHA-256 (see `desktop_env.made`).
+    ``modality`` is that of the data. ``made`` lists the files that ``prepare.py`` makes, by data name, with their
+    SHA-256 (see `desktop_env.made`).
     """
 
     id: str

@@ -15,7 +15,7 @@ GuestPath = Annotated[str, StringConstraints(pattern=r"^/[^\x00]*$")]
 
 
 def _inside(value: str) -> str:
-    if value.startswith("/") or ".." in PurePosixPath(value).parts:
+    if value.startswith("/") or ".." in PurePosixPath(value).parts or "\n" in value or len(value) > 255:
         raise ValueError("must be a path inside the task's folder")
     return value
 

@@ -58,6 +58,7 @@ def checks() -> Iterator[Check]:
     yield _image()
     yield from _virtual_machines()
     yield _libvirt()
+    yield _git()
     yield _memory()
     yield _disk()
     yield _foreign_package()
@@ -117,6 +118,11 @@ def _libvirt() -> Check:
     except UsageError as error:
         problems = [str(error)]
     return Check("libvirt", not problems, "; ".join(problems) or "answers", False)
+
+
+def _git() -> Check:
+    found = shutil.which("git")
+    return Check("git", bool(found), found or "tasks with a git server need it (remedy: apt-get install git)", False)
 
 
 def _memory() -> Check:

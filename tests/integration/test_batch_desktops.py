@@ -14,7 +14,7 @@ from desktop_env.protocols import Provider
 from desktop_env.waiting import wait_until
 
 pytestmark = pytest.mark.guest
-PATIENCE = 600.0
+PATIENCE = 1200.0
 
 
 def journal(folder: Path) -> tuple[list[EpisodeRow], list[TryRow]]:
@@ -48,7 +48,7 @@ def family(pid: int) -> set[int]:
 def test_the_oracle_scores_1_though_the_batch_is_killed(
     container: Provider, tmp_path: Path, deskgym: Callable[..., subprocess.Popen[str]]
 ) -> None:
-    runner = deskgym("eval", "demo", "--agent", "oracle", "--jobs", "2")
+    runner = deskgym("eval", "smoke", "--agent", "oracle", "--jobs", "2")
 
     def one_is_done_and_two_are_in_flight() -> bool:
         if not list(tmp_path.glob("results/*/run.json")):
@@ -68,7 +68,8 @@ def test_the_oracle_scores_1_though_the_batch_is_killed(
     out, err = deskgym("eval", "--resume", str(run), "--json").communicate(timeout=PATIENCE)
     total = json.loads(out)
     rows, tries = journal(tmp_path)
-    assert [row.error for row in rows] == [None] * 3, err
-    assert (total["success_rate"], total["mean_score"], total["statuses"]) == (1.0, 1.0, {"scored": 3})
+    assert len(rows) >= 10
+    assert [row.error for row in rows] == [None] * len(rows), err
+    assert (total["success_rate"], total["mean_score"], total["statuses"]) == (1.0, 1.0, {"scored": len(rows)})
     assert [row for row in rows if row.key == before[0].key] == before
-    assert sorted(row.status for row in tries) == ["interrupted"] * 2 + ["scored"] * 3
+    assert sorted(row.status for row in tries) == ["interrupted"] * 2 + ["scored"] * len(rows)

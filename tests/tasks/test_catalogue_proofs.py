@@ -28,7 +28,6 @@ BY_SPLIT = [
     pytest.param(task, id=task.id, marks=() if {*PROVED_FIRST} & {*task.splits} else pytest.mark.slow)
     for task in CATALOGUE
 ]
-SMOKE = [pytest.param(task, id=task.id) for task in CATALOGUE if "smoke" in task.splits]
 PROVED = "test_a_task_proves_itself"
 MUTATED = "test_a_task_catches_wrong_results"
 
@@ -91,7 +90,7 @@ def test_a_task_catches_wrong_results(task: TaskSpec, proved: Mapping[str, Check
 
 @pytest.mark.guest
 @pytest.mark.slow
-@pytest.mark.parametrize("task", SMOKE)
+@pytest.mark.parametrize("task", TASKS)
 def test_the_reference_is_done_on_the_screen(task: TaskSpec, container: Provider, tmp_path: Path) -> None:
     done, message, *_ = on_screen(Prover(task, container, tmp_path))
     assert done, message

@@ -135,6 +135,10 @@ def test_the_state_after_a_setup_depends_on_all_of_its_data(make: Make, tmp_path
         ('step = "serve"\nkind = "ftp"', "ftp"),
         ('step = "serve"\nkind = "site"\nhost = "example.org"', "host"),
         ('step = "serve"\nkind = "site"\nsource = "../other"', "inside the task's folder"),
+        (
+            'step = "database"\npath = "/a"\ntables = { a = "a" }\nscript = """update a\nset b = 1"""',
+            "inside the task's folder",
+        ),
         ('step = "serve"\nkind = "site"\ndata = { "../x" = "a" }', "inside the task's folder"),
         ('step = "database"\npath = "/x"\ntables = { "a b" = "c" }', "tables"),
         ('step = "open"\npath = "/x"\nprogram = "emacs"', "program"),
