@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable
 
 from desktop_env.accessibility import Node
 from desktop_env.agents.skills.desk import Desk, Skill, click, press, until, until_still, write
@@ -13,16 +14,17 @@ TITLE = "Visual Studio Code"
 PALETTE, QUICK_OPEN, SAVE_AS = "Type the name of a command to run.", "Search files by name", "Save As"
 TOLD = 200
 """Characters beside its caret that an editor tells at least, if it has them."""
-REOPENINGS = 6
+OPENINGS = 6
 """How often the palette is opened for a command."""
+EFFECT = 20
+"""Observations without a change after which a command counts as not run."""
 ATTEMPTS = 3
 """How often a text is typed before it counts as not arriving."""
 
 
 def new_file(desk: Desk, path: str, text: str) -> Skill[None]:
     """Make the file ``path`` with this text and save it; it is then open and has the focus."""
-    yield from run_command(desk, "File: New Untitled Text File")
-    yield from until(lambda: editor(desk, "Untitled"), "an empty editor with the focus")
+    yield from run_command(desk, "File: New Untitled Text File", lambda: editor(desk, "Untitled"))
     yield from fill_editor(desk, text)
     yield press("ctrl", "s")
     yield from _name_file(desk, path)
@@ -55,33 +57,31 @@ def terminal(desk: Desk, command: str, number: int = 0, looks: int = 120) -> Ski
 
     ``number`` makes the line's mark unique among the lines of an episode; ``looks`` are observations to wait.
     """
-    yield from run_command(desk, "Terminal: Create New Terminal")
-    yield from until(lambda: _terminal(desk), "a terminal with the focus")
+    yield from run_command(desk, "Terminal: Create New Terminal", lambda: _terminal(desk))
     yield write(marked(command, number))
     code = yield from until(lambda: ended(desk, number), f"the end of {command!r}", looks)
     if code != "0":
         raise ActionError(f"{command!r} ended with {code} in VS Code's terminal")
 
 
-def run_command(desk: Desk, title: str) -> Skill[None]:
-    """Run a command of the palette by its exact title.
+def run_command(desk: Desk, title: str, effect: Callable[[], Node | None]) -> Skill[None]:
+    """Run a command of the palette by its exact title, until ``effect`` gives what it brings.
 
-    The palette lists the commands that there were when it was opened: it is opened again for one that is still loading.
+    The palette lists the commands that there were when it was opened, so it is opened again for one that is still
+    loading; and its entries may move before the click, which then runs nothing.
     """
     yield from until(lambda: desk.window(TITLE), "VS Code's window")
-    for _ in range(REOPENINGS):
+    for _ in range(OPENINGS):
         yield press("f1")
         yield from until(lambda: _list_of(desk, PALETTE), "the command palette")
         yield write(title)
         yield from until_still(lambda: str(_listed(desk, title) is not None), lambda listed: listed == "True")
-        if entry := _listed(desk, title):
-            yield click(entry)
-            break
-        yield press("escape")
+        entry = _listed(desk, title)
+        yield click(entry) if entry else press("escape")
         yield from until(lambda: not _list_of(desk, PALETTE), "the command palette to close")
-    else:
-        raise ActionError(f"the command palette did not list {title!r} in {REOPENINGS} openings")
-    yield from until(lambda: not _list_of(desk, PALETTE), "the command palette to close")
+        if entry and (yield from until_still(lambda: str(effect() is not None), lambda there: there == "True", EFFECT)):
+            return
+    raise ActionError(f"{title!r} of the command palette had no effect in {OPENINGS} openings")
 
 
 def fill_editor(desk: Desk, text: str) -> Skill[None]:

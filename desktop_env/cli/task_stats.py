@@ -49,7 +49,7 @@ def show_stats(tasks: Sequence[TaskSpec], *, json_output: bool) -> None:
 
 
 def stats_of(tasks: Sequence[TaskSpec]) -> dict[str, Any]:
-    """Give counts by category, difficulty, stage, program, modality and source, sizes of evaluators, and use of checks."""
+    """Give counts by what tasks say of themselves and their sources, sizes of evaluators, and the use of checks."""
     evaluators = {task.id: ast.parse((task.folder / "evaluate.py").read_text()) for task in tasks}
     variants = Counter(variant.kind for task in tasks for variant in load_variants(task))
     return {

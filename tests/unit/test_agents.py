@@ -112,6 +112,18 @@ def test_vscode_types_only_into_the_editor_that_has_the_focus() -> None:
     assert [action.get("key", action.get("keys")) for action in clear] == [["ctrl", "a"], "delete"]
 
 
+def test_a_command_of_vscode_s_palette_without_effect_is_run_again() -> None:
+    desk = Desk()
+    player = Player(vscode.run_command(desk, "Do it", lambda: None), desk)
+    open_palette = (node("entry", vscode.PALETTE), node("list-box", vscode.PALETTE))
+    for _ in range(2):
+        assert player.sees(window(CODE)) == {"action_type": "PRESS", "key": "f1"}
+        assert player.sees(window(CODE, *open_palette))["text"] == "Do it"
+        listed = window(CODE, *open_palette, node("list-item", "Do it"))
+        assert player.sees(listed)["action_type"] == "CLICK"
+        assert all(waits(player.sees(window(CODE))) for _ in range(vscode.EFFECT))
+
+
 def test_vscode_checks_what_it_typed() -> None:
     desk = Desk()
     player = Player(vscode.fill_editor(desk, "x = 1\ny = 2\n"), desk)

@@ -46,6 +46,7 @@ def evaluate(guest: Guest, task: TaskSpec) -> Verdict:
             (3, table.equal("bins", found, expected, tolerances=limits, ordered=True)),
             (2, figure.shows("model", chart, ("line", "scatter"), points, tolerance=near, label="model")),
             (1, figure.shows("perfect", chart, "line", [(0.0, 0.0), (1.0, 1.0)], label="perfect")),
+            (1, figure.legend("legend", chart, ("model", "perfect"))),
             (1, figure.titled("title", chart, "Reliability of the scores")),
             (1, figure.axis_label("x label", chart, "x", "Mean score")),
             (1, figure.axis_label("y label", chart, "y", "Share malignant")),
