@@ -48,10 +48,11 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The label of an axis, and its scale: linear, log, date, category, …."""
+    """The label of an axis, its scale (linear, log, date, category, …) and where it begins and ends, if known."""
 
     label: str
     scale: str
+    limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +70,15 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure: ``library`` is matplotlib or plotly; ``title`` stands above all panels."""
+    """A figure: ``library`` is matplotlib or plotly; ``title`` stands above all panels.
+
+    ``bar_mode`` is how plotly puts bars of one place: group, stack, relative or overlay; empty for matplotlib.
+    """
 
     library: str
     title: str
     panels: tuple[Panel, ...]
+    bar_mode: str = ""
 
     def marks(self, kinds: str | Iterable[str]) -> tuple[Mark, ...]:
         """Give the marks of these kinds in all panels."""
@@ -101,6 +106,24 @@ def scale(name: str, found: Figure, axis: str, expected: str) -> Finding:
     return _one_of(
         name, "wrong_scale", f"scale of axis {axis}", [_axis(p, axis).scale for p in found.panels], (expected,)
     )
+
+
+@check
+def same_limits(name: str, found: Figure, axis: str) -> Finding:
+    """Find whether axis ``x`` or ``y`` begins and ends alike in all panels (matplotlib only); code ``wrong_limits``."""
+    limits = [_axis(panel, axis).limits for panel in found.panels]
+    known = [each for each in limits if each is not None]
+    if known and len(known) == len(limits) and np.allclose(known, known[0]):
+        return ok(name, f"axis {axis} has one range in {len(limits)} panels")
+    return bad(name, "wrong_limits", f"expected one range of axis {axis} in all panels, found {show(limits)}")
+
+
+@check
+def stacked(name: str, found: Figure) -> Finding:
+    """Find whether bars of one place stand on each other (plotly only); code ``not_stacked``."""
+    if found.bar_mode in ("stack", "relative"):
+        return ok(name, "the bars are stacked")
+    return bad(name, "not_stacked", f"expected stacked bars, found bars of mode {show(found.bar_mode)}")
 
 
 @check

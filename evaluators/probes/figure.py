@@ -123,7 +123,8 @@ def _panel(panel: dict[str, Any]) -> Panel:
 
 
 def _axis(axis: dict[str, Any]) -> Axis:
-    return Axis(text(axis.get("label")), text(axis.get("scale")))
+    ends = [float(end) for end in listed(axis.get("limits", [])) if isinstance(end, int | float)]
+    return Axis(text(axis.get("label")), text(axis.get("scale")), (ends[0], ends[1]) if len(ends) == 2 else None)
 
 
 def _mark(mark: dict[str, Any]) -> Mark:

@@ -55,7 +55,8 @@ def parse(path: str, document: Any) -> Fact[Figure]:
         panels: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
         for trace in traces:
             panels[str(trace.get("xaxis", "x"))[:9], str(trace.get("yaxis", "y"))[:9]].append(trace)
-        found = Figure("plotly", _title(layout), tuple(_panel(layout, *item) for item in panels.items()))
+        shown = tuple(_panel(layout, *item) for item in panels.items())
+        found = Figure("plotly", _title(layout), shown, text(layout.get("barmode")) or "group")
     except Malformed as error:
         return Fact(path, "not_a_figure", f"expected a figure of plotly in {path}: {error}")
     return Fact(path, "ok", f"{path} has {len(traces)} series", found)

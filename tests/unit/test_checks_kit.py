@@ -85,6 +85,25 @@ def test_a_large_scatter_is_compared_as_a_multiset() -> None:
     assert figure.shows("f", found, "scatter", [*shuffled[1:], shuffled[1]]).code == "wrong_data"
 
 
+def test_panels_with_one_range() -> None:
+    def panels(*limits: tuple[float, float] | None) -> Figure:
+        axes = [(Axis("", "linear"), Axis("", "linear", ends)) for ends in limits]
+        return Figure("matplotlib", "", tuple(Panel("", x, y, (), "", (), ()) for x, y in axes))
+
+    assert figure.same_limits("f", panels((0.0, 90.0), (0.0, 90.0)), "y").passed
+    assert figure.same_limits("f", panels((0.0, 90.0), (0.0, 12.0)), "y").code == "wrong_limits"
+    assert figure.same_limits("f", panels((0.0, 90.0), None), "y").code == "wrong_limits"
+
+
+@pytest.mark.parametrize(
+    ("mode", "code"), [("stack", "ok"), ("relative", "ok"), ("overlay", "not_stacked"), (None, "not_stacked")]
+)
+def test_bars_that_stand_on_each_other(mode: str | None, code: str) -> None:
+    read = plotly.parse("bars", {"data": [{"type": "bar", "y": [1]}], "layout": {"barmode": mode} if mode else {}})
+    assert read.value is not None
+    assert figure.stacked("f", read.value).code == code
+
+
 def test_words_of_a_chart() -> None:
     found = chart(bars([("a", 1.0)], "2023"), legend=("2023", "2024"))
     assert figure.titled("f", found, "sales", "Revenue").passed

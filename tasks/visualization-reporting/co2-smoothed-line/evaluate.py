@@ -1,13 +1,15 @@
 """Mauna Loa: the months and both lines are what follows from the weeks, and the chart looks as it should."""
 
+from itertools import pairwise
 from statistics import fmean
 
 from desktop_env.evaluators.again import figure_again
 from desktop_env.evaluators.checks import figure, picture, script, table
+from desktop_env.evaluators.checks.figure import Figure
 from desktop_env.evaluators.checks.number import decimals
 from desktop_env.evaluators.checks.table import Table
 from desktop_env.evaluators.combine import all_of, gate, weighted
-from desktop_env.evaluators.facts import present
+from desktop_env.evaluators.facts import bad, check, ok, present, show
 from desktop_env.evaluators.judge import judged
 from desktop_env.evaluators.probes.files import content
 from desktop_env.evaluators.probes.picture import png
@@ -16,7 +18,7 @@ from desktop_env.evaluators.probes.table import csv_table
 from desktop_env.protocols import EvaluatorGuest
 from desktop_env.task import TaskSpec
 from desktop_env.tasks import data
-from desktop_env.values import Verdict
+from desktop_env.values import Finding, Verdict
 
 PROJECT = "/home/user/project"
 CHART = f"{PROJECT}/co2.png"
@@ -45,7 +47,13 @@ def evaluate(guest: EvaluatorGuest, task: TaskSpec) -> Verdict:
         all_of(script.uses_file("weeks used", code, "weekly.csv"), present("months", found), present("chart", chart)),
         weighted(
             (4, table.equal("months right", found, expected, tolerances=limits, ordered=True)),
-            (4, figure.series("lines", chart, "line", lines, tolerance=decimals(3), ordered=True)),
+            (
+                4,
+                all_of(
+                    figure.series("lines", chart, "line", lines, tolerance=decimals(3), ordered=True),
+                    gaps("gaps", chart, dict(pairwise(month for month, *_ in rows))),
+                ),
+            ),
             (1, figure.titled("title", chart, "Carbon dioxide at Mauna Loa")),
             (1, figure.axis_label("y label", chart, "y", "CO2 (ppm)")),
             (1, figure.legend("legend", chart, lines)),
@@ -53,6 +61,16 @@ def evaluate(guest: EvaluatorGuest, task: TaskSpec) -> Verdict:
         ),
     )
     return judged("look", computed, QUESTION, content(guest, CHART))
+
+
+@check
+def gaps(name: str, found: Figure, following: dict[str, str]) -> Finding:
+    """Find whether the lines join only months of which one follows the other; code ``gap_bridged``."""
+    for mark in found.marks("line"):
+        for (start, here), (end, there) in pairwise(mark.data.rows):
+            if None not in (here, there) and following.get(str(start)[:7]) != str(end)[:7]:
+                return bad(name, "gap_bridged", f"expected a gap after {show(start)}, found a line on to {show(end)}")
+    return ok(name, "the lines break at the gaps")
 
 
 def months() -> list[Month]:

@@ -41,6 +41,7 @@ def evaluate(guest: Guest, task: TaskSpec) -> Verdict:
         ),
         weighted(
             (4, figure.series("bars", page, "bar", bars)),
+            (1, figure.stacked("stacked", page)),
             (3, table.equal("regions right", found, regions(events), ordered=True)),
             (1, figure.titled("title", page, f"{len(events)} earthquakes by local day")),
             (1, figure.axis_label("x label", page, "x", "Local day")),

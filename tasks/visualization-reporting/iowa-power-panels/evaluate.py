@@ -64,7 +64,7 @@ def rows() -> list[dict[str, str]]:
 
 
 def panels(chart: Fact[Figure], shares: Shares) -> Part:
-    """Find whether the panels stand in order and each shows the line of its source."""
+    """Find whether the panels stand in order, with one range of y, and each shows the line of its source."""
     if chart.value is None:
         return present("panels", chart)
     titles = [panel.title.strip() for panel in chart.value.panels]
@@ -74,4 +74,4 @@ def panels(chart: Fact[Figure], shares: Shares) -> Part:
         figure.shows(title, Figure(chart.value.library, "", (panel,)), "line", shares[title], tolerance=decimals(2))
         for title, panel in zip(titles, chart.value.panels, strict=True)
     ]
-    return all_of(ok("panels", "three panels in order"), *each)
+    return all_of(ok("panels", "three panels in order"), figure.same_limits("range of y", chart, "y"), *each)
