@@ -13,7 +13,7 @@ from desktop_env.evaluators.passing import PassingGuest
 from desktop_env.proofs import Prover, on_screen
 from desktop_env.protocols import Provider
 from desktop_env.providers.fake import FakeGuest
-from desktop_env.solution import load_solution, load_variants
+from desktop_env.solution import load_blind, load_solution, load_variants
 from desktop_env.task import TaskSpec
 from desktop_env.task import load as load_task
 from desktop_env.task_steps import data_names
@@ -22,23 +22,18 @@ from desktop_env.tasks.catalogue import all_tasks, make
 
 CATALOGUE = all_tasks()
 TASKS = [pytest.param(task, id=task.id) for task in CATALOGUE]
-PROVED_FIRST = ("demo", "smoke")
-"""Splits that are always proved; the whole catalogue takes some twenty minutes on two cores."""
-BY_SPLIT = [
-    pytest.param(task, id=task.id, marks=() if {*PROVED_FIRST} & {*task.splits} else pytest.mark.slow)
-    for task in CATALOGUE
-]
 PROVED = "test_a_task_proves_itself"
 MUTATED = "test_a_task_catches_wrong_results"
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_task_has_a_solution_with_near_misses_and_another_way(task: TaskSpec) -> None:
+def test_a_task_has_a_solution_with_near_misses_another_way_and_a_blind_one(task: TaskSpec) -> None:
     variants = load_variants(task)
     assert load_solution(task).screen
     assert {directive["do"] for directive in load_solution(task).screen} <= SKILLS.keys()
     assert sum(variant.kind == "wrong" for variant in variants) >= 3
     assert any(variant.kind == "right" for variant in variants)
+    assert load_blind(task) is not None
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -74,7 +69,7 @@ def proved(container: Provider, request: pytest.FixtureRequest) -> Mapping[str, 
 
 @pytest.mark.guest
 @pytest.mark.xdist_group("catalogue")
-@pytest.mark.parametrize("task", BY_SPLIT)
+@pytest.mark.parametrize("task", TASKS)
 def test_a_task_proves_itself(task: TaskSpec, proved: Mapping[str, Checked]) -> None:
     assert [proof for proof in proved[task.id].proofs if not proof.ok and proof.name != "mutants"] == []
 
