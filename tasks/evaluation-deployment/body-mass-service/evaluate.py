@@ -35,7 +35,7 @@ def evaluate(guest: Guest, task: TaskSpec) -> Verdict:
     model = json.loads((Path(task.folder) / "model.json").read_text())
     health = json_answer(guest, f"{URL}/health")
     batch = json_answer(guest, f"{URL}/batch", method="POST", body=list(BIRDS))
-    lost = json_answer(guest, f"{URL}/predictions", status=404)
+    lost, other = (json_answer(guest, f"{URL}/{path}", status=404) for path in ("predictions", "predict"))
     results = {"results": [answered(model, bird) for bird in BIRDS]}
     rows = []
     for number, bird in enumerate(map(known, data.rows("penguins")), 1):
@@ -49,6 +49,7 @@ def evaluate(guest: Guest, task: TaskSpec) -> Verdict:
             *((1, single(guest, model, number)) for number in range(len(BIRDS))),
             (3, document.same("batch", batch, (), results, decimals(1))),
             (1, document.same("not found", lost, (), {"error": "not found"})),
+            (1, document.same("other method", other, (), {"error": "not found"})),
             (4, table.equal("answers", found, expected, tolerances={"mass_g": decimals(1)}, ordered=True)),
         ),
     )

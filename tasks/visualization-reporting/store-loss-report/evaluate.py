@@ -5,11 +5,12 @@ from collections.abc import Iterable
 
 from desktop_env.evaluators.again import figure_again
 from desktop_env.evaluators.checks import figure, picture, script, table
+from desktop_env.evaluators.checks.figure import Figure
 from desktop_env.evaluators.checks.number import decimals
 from desktop_env.evaluators.checks.table import Table
 from desktop_env.evaluators.checks.text import normalised
 from desktop_env.evaluators.combine import all_of, gate, weighted
-from desktop_env.evaluators.facts import Fact, bad, check, ok, present
+from desktop_env.evaluators.facts import Fact, bad, check, ok, present, show
 from desktop_env.evaluators.judge import judged
 from desktop_env.evaluators.probes.files import content, text
 from desktop_env.evaluators.probes.picture import png
@@ -49,6 +50,8 @@ def evaluate(guest: EvaluatorGuest, task: TaskSpec) -> Verdict:
             (1, figure.titled("title", chart, TITLE)),
             (1, figure.axis_label("x label", chart, "x", "Category")),
             (1, figure.axis_label("y label", chart, "y", "Region")),
+            (1, numbered("numbers", chart, margins.values())),
+            (1, script.has_string("colour bar", code, "Margin (% of sales)")),
             (1, picture.sized("size", png(guest, CHART), 1280, 720)),
         ),
     )
@@ -80,6 +83,16 @@ def lines(orders: list[dict[str, str]], margins: dict[Key, float]) -> list[str]:
         f"Order lines: {len(high)}",
         f"Profit: {sum(high):.2f}",
     ]
+
+
+@check
+def numbered(name: str, found: Figure, margins: Iterable[float]) -> Finding:
+    """Find whether each margin stands in the figure with 1 decimal; code ``number_missing``."""
+    texts = {text.strip(" %") for panel in found.panels for text in panel.texts}
+    missing = [text for text in (f"{margin:.1f}" for margin in margins) if text not in texts]
+    if missing:
+        return bad(name, "number_missing", f"expected {missing[0]} in a cell, found {show(sorted(texts))}")
+    return ok(name, "each cell has its number")
 
 
 @check

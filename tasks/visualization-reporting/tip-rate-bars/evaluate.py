@@ -1,10 +1,10 @@
-"""Tip rates: table and bars say what follows from the bills, and the error bars are there to be seen."""
+"""Tip rates: table, bars and error bars say what follows from the bills."""
 
 from statistics import mean, stdev
 
 from desktop_env.evaluators.again import figure_again
 from desktop_env.evaluators.checks import figure, picture, script, table
-from desktop_env.evaluators.checks.number import decimals
+from desktop_env.evaluators.checks.number import Tolerance, decimals
 from desktop_env.evaluators.checks.table import Table
 from desktop_env.evaluators.combine import all_of, gate, weighted
 from desktop_env.evaluators.facts import present
@@ -34,6 +34,7 @@ def evaluate(guest: EvaluatorGuest, task: TaskSpec) -> Verdict:
     groups = {(day, name): rates(day, smoker) for day in DAYS for name, smoker in GUESTS.items()}
     rows = tuple((*key, len(own), mean(own), stdev(own) / len(own) ** 0.5) for key, own in groups.items())
     bars = {name: {day: mean(groups[day, name]) for day in DAYS} for name in GUESTS}
+    errors = {row[:2]: (row[3] - row[4], row[3] + row[4]) for row in rows}
     limits = dict.fromkeys(COLUMNS[3:], decimals(2))
     code = python_script(guest, f"{PROJECT}/rates.py")
     found = csv_table(guest, f"{PROJECT}/rates.csv")
@@ -43,6 +44,7 @@ def evaluate(guest: EvaluatorGuest, task: TaskSpec) -> Verdict:
         weighted(
             (3, table.equal("table", found, Table(COLUMNS, rows), tolerances=limits, ordered=True)),
             (3, figure.series("bars", chart, "bar", bars, tolerance=decimals(2), ordered=True)),
+            (2, figure.error_bars("error bars", chart, errors, Tolerance(absolute=0.011))),
             (1, figure.titled("title", chart, "Tip rate by day")),
             (1, figure.axis_label("y label", chart, "y", "Tip (% of the bill)")),
             (1, figure.legend("legend", chart, GUESTS)),
