@@ -34,10 +34,11 @@ QUARTILES = Tolerance(absolute=1e-6, relative=0.02)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What one series draws: ``kind`` is line, scatter, area, bar, hist, box, heatmap, pie, rule, violin or image.
+    """What one series draws: ``kind`` is line, scatter, area, bar, error, hist, box, heatmap, pie, rule, violin, image.
 
     Columns of ``data``: ``x y`` (bar: category, value; pie: label, share), ``row column y`` (heatmap), ``low high y``
-    (hist with its bins) or ``value`` (hist of raw values), ``x q1 median q3`` (box). ``cut``: not all rows are here.
+    (hist with its bins) or ``value`` (hist of raw values), ``x q1 median q3`` (box), ``x low high`` (error).
+    ``cut``: not all rows are here.
     """
 
     kind: str
@@ -57,7 +58,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One pair of axes."""
+    """One pair of axes; ``color`` is that of a colour bar."""
 
     title: str
     x: Axis
@@ -66,6 +67,7 @@ class Panel:
     legend_title: str
     texts: tuple[str, ...]
     marks: tuple[Mark, ...]
+    color: Axis = Axis("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def titled(name: str, found: Figure, *expected: str) -> Finding:
 
 @check
 def axis_label(name: str, found: Figure, axis: str, *expected: str) -> Finding:
-    """Find whether axis ``x`` or ``y`` of a panel has one of these labels, case aside; code ``wrong_label``."""
+    """Find whether axis ``x``, ``y`` or ``color`` has one of these labels, case aside; code ``wrong_label``."""
     labels = [_axis(panel, axis).label for panel in found.panels]
     return _one_of(name, "wrong_label", f"label of axis {axis}", labels, expected)
 
@@ -236,8 +238,28 @@ def boxes(name: str, found: Figure, groups: Mapping[str, Sequence[float]], toler
     return ok(name, f"all {len(groups)} boxes are right")
 
 
+@check
+def error_bars(
+    name: str, found: Figure, expected: Mapping[Any, tuple[float, float]], tolerance: Tolerance = NEAR
+) -> Finding:
+    """Find whether some error bar reaches from the low to the high end of each of these (matplotlib only).
+
+    A line from end to end, as seaborn draws it, is one as well. Codes: ``wrong_kind``, ``wrong_data``.
+    """
+    drawn = [row[1:] for mark in found.marks("error") for row in mark.data.rows]
+    for mark in found.marks("line"):
+        heights = [row[1] for row in mark.data.rows if isinstance(row[1], int | float)]
+        drawn += [(min(heights), max(heights))] if heights else []
+    if not drawn:
+        return kind(name, found, "error")
+    for place, ends in expected.items():
+        if not any(all(same_cell(*pair, tolerance) for pair in zip(own, ends, strict=True)) for own in drawn):
+            return bad(name, "wrong_data", f"{show(place)}: expected an error bar over {show(ends)}, found none there")
+    return ok(name, f"all {len(expected)} error bars are right")
+
+
 def _axis(panel: Panel, axis: str) -> Axis:
-    return {"x": panel.x, "y": panel.y}[axis]
+    return {"x": panel.x, "y": panel.y, "color": panel.color}[axis]
 
 
 def _plain(text: str) -> str:

@@ -28,6 +28,7 @@ COLUMNS = {
     "box": ("x", "q1", "median", "q3"),
     "heatmap": ("row", "column", "y"),
     "bar": ("x", "y", "base"),
+    "error": ("x", "low", "high"),
     "image": ("height", "width"),
 }
 KINDS = frozenset({"line", "scatter", "area", "rule", "pie", *COLUMNS})
@@ -119,6 +120,7 @@ def _panel(panel: dict[str, Any]) -> Panel:
         legend_title=text(panel.get("legend_title")),
         texts=tuple(text(entry) for entry in listed(panel.get("texts"))),
         marks=tuple(_mark(mapped(mark)) for mark in listed(panel.get("marks"))),
+        color=_axis(mapped(panel.get("color", {}))),
     )
 
 

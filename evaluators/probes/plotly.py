@@ -75,7 +75,14 @@ def _panel(layout: dict[str, Any], axes: tuple[str, str], traces: list[dict[str,
     legend = mapped(layout.get("legend") or {})
     shown = tuple(text(trace["name"]) for trace in named) if layout.get("showlegend") is not False else ()
     marks = tuple(mark for trace in traces for mark in _marks(trace))
-    return Panel("", x, y, shown, _title(legend), tuple(notes), marks)
+    return Panel("", x, y, shown, _title(legend), tuple(notes), marks, Axis(_colour_title(layout, traces), "linear"))
+
+
+def _colour_title(layout: dict[str, Any], traces: list[dict[str, Any]]) -> str:
+    """Give the title of the first colour bar that has one: of the layout's shared axis or of a trace of its own."""
+    holders = [layout.get("coloraxis"), *traces, *(trace.get("marker") for trace in traces)]
+    bars = [mapped(holder).get("colorbar") for holder in holders if isinstance(holder, dict)]
+    return next(filter(None, (_title(mapped(bar)) for bar in bars if isinstance(bar, dict))), "")
 
 
 def _axis(layout: dict[str, Any], name: str) -> Axis:

@@ -51,7 +51,7 @@ def evaluate(guest: EvaluatorGuest, task: TaskSpec) -> Verdict:
             (1, figure.axis_label("x label", chart, "x", "Category")),
             (1, figure.axis_label("y label", chart, "y", "Region")),
             (1, numbered("numbers", chart, margins.values())),
-            (1, script.has_string("colour bar", code, "Margin (% of sales)")),
+            (1, figure.axis_label("colour bar", chart, "color", "Margin (% of sales)")),
             (1, picture.sized("size", png(guest, CHART), 1280, 720)),
         ),
     )

@@ -1,10 +1,12 @@
 """Figures that matplotlib saves, whoever asked for them (pyplot, pandas, seaborn, a notebook).
 
-A figure is its ``title`` and its ``panels``; a panel has ``title``, axes ``x`` and ``y`` (label, scale, ticks),
-``legend``, ``texts`` and ``marks``. A mark has a ``kind``, the ``label`` of its series, ``columns`` and ``rows``:
+A figure is its ``title`` and its ``panels``; a panel has ``title``, axes ``x``, ``y`` and, with a colour bar, ``color``
+(label, scale, ticks), ``legend``, ``texts`` and ``marks``. A mark has a ``kind``, the ``label`` of its series,
+``columns`` and ``rows``:
 line, scatter, area  x y            bar      x y base (x is the category, whichever way the bars lie)
 hist                 low high y     box      x q1 median q3
 heatmap              row column y   pie      x y (y is the share)
+error                x low high (error bars, and what is drawn like them)
 """
 
 from __future__ import annotations
@@ -63,6 +65,7 @@ class _Panel:
     """One pair of axes with what is drawn in it; ``left`` counts the rows that the figure may still have."""
 
     def __init__(self, figure: Any, axes: Any, left: Any) -> None:
+        self.figure = figure
         self.axes = axes
         self.left = left
         self.legends = [legend for legend in (axes.get_legend(), *figure.legends) if legend is not None]
@@ -78,11 +81,17 @@ class _Panel:
             "title": next(filter(None, titles), ""),
             "x": _axis(axes.xaxis),
             "y": _axis(axes.yaxis),
+            **self._colour_bar(),
             "legend": [text.get_text() for legend in self.legends for text in legend.get_texts()][:MAX_TEXTS],
             "legend_title": next((legend.get_title().get_text() for legend in self.legends), ""),
             "texts": [text.get_text() for text in axes.texts[:MAX_TEXTS]],
             "marks": [mark for mark in self._marks() if mark is not None],
         }
+
+    def _colour_bar(self) -> dict[str, Any]:
+        bars = [axes._colorbar for axes in self.figure.axes if hasattr(axes, "_colorbar")]
+        own = next((bar for bar in bars if bar.mappable.axes is self.axes), None)
+        return {} if own is None else {"color": _axis(own.long_axis)}
 
     def _marks(self) -> Iterator[Any]:
         for stats, positions, vertical, drawn in self.axes.__dict__.get("_deskgym_boxes", ()):
@@ -212,10 +221,24 @@ class _Panel:
             yield from self._points(collection)
         elif isinstance(collection, collections.QuadMesh):
             yield self._mesh(collection)
+        elif isinstance(collection, collections.LineCollection):
+            yield self._errors(collection)
         elif isinstance(collection, collections.PolyCollection):
             paths = collection.get_paths()[:100]
             rows = [[self.x.place(x), self.y.place(y)] for path in paths for x, y in path.vertices[:MAX_ROWS]]
             yield self._mark("area", collection, ["x", "y"], rows)
+
+    def _errors(self, collection: Any) -> Any:
+        rows = []
+        for segment in collection.get_segments()[:MAX_ROWS]:
+            if len(segment) != 2:
+                continue
+            (x1, y1), (x2, y2) = segment
+            if x1 == x2:
+                rows.append([self.x.category(x1), _number(min(y1, y2)), _number(max(y1, y2))])
+            elif y1 == y2:
+                rows.append([self.y.category(y1), _number(min(x1, x2)), _number(max(x1, x2))])
+        return self._mark("error", None, ["x", "low", "high"], rows)
 
     def _points(self, collection: Any) -> Iterator[Any]:
         offsets = collection.get_offsets()
