@@ -151,12 +151,12 @@ def fresh_machine(container: Provider) -> Iterator[Machine]:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Say which tests share a worker: those on virtual machines, and those of a file on one machine.
+    """Say which tests share a worker: those that need all cores for minutes, and those of a file on one machine.
 
     The plugin reads it from the names, which pytest 9.2 no longer lets it change.
     """
     if item.get_closest_marker("vm"):
-        item.add_marker(pytest.mark.xdist_group("virtual machines"))
+        item.add_marker(pytest.mark.xdist_group("all cores"))
     elif "machine" in getattr(item, "fixturenames", ()):
         item.add_marker(pytest.mark.xdist_group(item.path.name))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
@@ -10,10 +11,12 @@ from typing import Any
 
 from rich.table import Column, Table
 
+from desktop_env import registry
 from desktop_env.checking import Checked
 from desktop_env.cli.output import console, print_json
 from desktop_env.solution import load_blind, load_variants
 from desktop_env.task import TaskSpec
+from desktop_env.values import Finding
 
 CHECKS = "desktop_env.evaluators.checks"
 SOURCES = {
@@ -120,18 +123,18 @@ def _checks_in(tree: ast.Module) -> set[str]:
                     modules[known] = item.name
                 else:
                     functions[known] = f"{node.module.removeprefix(CHECKS + '.')}.{item.name}"
-    called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call) and _names_a_finding(node)]
+    called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     found = {functions[node.id] for node in called if isinstance(node, ast.Name) and node.id in functions}
     for node in called:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
             found.add(f"{modules[node.value.id]}.{node.attr}")
-    return found
+    return {name for name in found if _is_check(name)}
 
 
-def _names_a_finding(call: ast.Call) -> bool:
-    """Whether a call begins with the name of a finding, as checks do; tolerances and metrics do not."""
-    first = call.args[0] if call.args else None
-    return isinstance(first, ast.JoinedStr) or (isinstance(first, ast.Constant) and isinstance(first.value, str))
+def _is_check(name: str) -> bool:
+    """Whether a name of `CHECKS` is a function that makes a finding; tolerances and metrics do not."""
+    found = registry.resolve("evaluator", f"{CHECKS}.{name.replace('.', ':')}")
+    return inspect.isfunction(found) and inspect.signature(found).return_annotation == Finding.__name__
 
 
 def show_agreement(tasks: Sequence[TaskSpec], *, json_output: bool) -> None:

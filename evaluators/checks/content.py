@@ -1,4 +1,4 @@
-"""Bytes of files."""
+"""Files, and their bytes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,14 @@ import hashlib
 
 from desktop_env.evaluators.facts import bad, check, ok
 from desktop_env.values import Finding
+
+
+@check
+def absent(name: str, found: str) -> Finding:
+    """Find whether nothing is at a path, by its kind (see `files.kind`); code ``file_unexpected``."""
+    if found == "missing":
+        return ok(name, "nothing is there, as it should be")
+    return bad(name, "file_unexpected", f"expected nothing there, found a {found}")
 
 
 @check

@@ -26,8 +26,15 @@ class Picture:
 
 
 @check
-def drawn(name: str, found: Picture, *, width: int = 1, height: int = 1, ink: float = 0.005) -> Finding:
-    """Find whether a picture is large enough and not empty; codes ``picture_too_small``, ``picture_empty``."""
+def drawn(
+    name: str, found: Picture, *, width: int = 1, height: int = 1, exact: bool = False, ink: float = 0.005
+) -> Finding:
+    """Find whether a picture is large enough, or has ``exact``ly this size in pixels, and is not empty.
+
+    Codes ``picture_too_small``, ``wrong_size``, ``picture_empty``.
+    """
+    if exact and (found.width, found.height) != (width, height):
+        return bad(name, "wrong_size", f"expected {width} × {height} pixels, found {found.width} × {found.height}")
     if found.width < width or found.height < height:
         size = f"expected at least {width} × {height} pixels, found {found.width} × {found.height}"
         return bad(name, "picture_too_small", size)
@@ -36,14 +43,6 @@ def drawn(name: str, found: Picture, *, width: int = 1, height: int = 1, ink: fl
             name, "picture_empty", f"expected a drawing, found {found.ink:.1%} of {found.colours} colours drawn on"
         )
     return ok(name, f"{found.width} × {found.height} pixels, {found.ink:.1%} drawn on")
-
-
-@check
-def sized(name: str, found: Picture, width: int, height: int, tolerance: int = 0) -> Finding:
-    """Find whether a picture has this size in pixels, give or take ``tolerance``; code ``wrong_size``."""
-    if abs(found.width - width) <= tolerance and abs(found.height - height) <= tolerance:
-        return ok(name, f"{found.width} × {found.height} pixels")
-    return bad(name, "wrong_size", f"expected {width} × {height} pixels, found {found.width} × {found.height}")
 
 
 @check

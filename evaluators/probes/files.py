@@ -36,6 +36,12 @@ def content(guest: Guest, path: str, *, max_bytes: int = MAX_FILE) -> Fact[bytes
     return Fact(path, "ok", f"{path} has {len(data)} bytes", data)
 
 
+def kind(guest: Guest, path: str) -> Fact[str]:
+    """Tell what is at a path: ``missing``, ``file``, ``directory``, ``link`` or another kind; always ``ok``."""
+    found = guest.stat(path).kind
+    return Fact(path, "ok", f"{path}: {found}", found)
+
+
 def text(guest: Guest, path: str, *, max_bytes: int = MAX_TEXT) -> Fact[str]:
     """Read a text file in UTF-8 (with or without a mark) or UTF-16 with a mark; codes as `content` and ``not_text``."""
     fact = content(guest, path, max_bytes=max_bytes)

@@ -43,7 +43,7 @@ def finish(env: DesktopEnv, directives: Solution, folder: Path) -> tuple[Episode
 
 
 def test_two_ways_from_a_half_done_task(virtual_machines: Callable[[str], QemuProvider], tmp_path: Path) -> None:
-    with DesktopEnv(TASK, provider=virtual_machines("qemu"), max_seconds=3600) as env:
+    with DesktopEnv(TASK, provider=virtual_machines("qemu"), max_steps=400, max_seconds=3600) as env:
         assert env.task is not None
         solution = load_solution(env.task)
         begin(env, replace(solution, screen=solution.screen[:1]))

@@ -68,7 +68,7 @@ def proved(container: Provider, request: pytest.FixtureRequest) -> Mapping[str, 
 
 
 @pytest.mark.guest
-@pytest.mark.xdist_group("catalogue")
+@pytest.mark.xdist_group("all cores")
 @pytest.mark.parametrize("task", TASKS)
 def test_a_task_proves_itself(task: TaskSpec, proved: Mapping[str, Checked]) -> None:
     assert [proof for proof in proved[task.id].proofs if not proof.ok and proof.name != "mutants"] == []
@@ -76,7 +76,7 @@ def test_a_task_proves_itself(task: TaskSpec, proved: Mapping[str, Checked]) -> 
 
 @pytest.mark.guest
 @pytest.mark.slow
-@pytest.mark.xdist_group("catalogue")
+@pytest.mark.xdist_group("all cores")
 @pytest.mark.parametrize("task", TASKS)
 def test_a_task_catches_wrong_results(task: TaskSpec, proved: Mapping[str, Checked]) -> None:
     (mutants,) = (proof for proof in proved[task.id].proofs if proof.name == "mutants")

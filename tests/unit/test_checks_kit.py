@@ -275,8 +275,9 @@ def test_pictures_that_look_alike() -> None:
     assert picture.alike("p", near, here.value).passed
     assert picture.alike("p", other, here.value).code == "not_alike"
     assert picture.alike("p", drawing(lambda on: None, (900, 300)), here.value).code == "not_alike"
-    assert picture.sized("p", near, 400, 300, 2).passed
-    assert picture.sized("p", near, 400, 300).code == "wrong_size"
+    assert picture.drawn("p", near, width=402, height=300, exact=True).code == "picture_empty", "of two colours"
+    assert picture.drawn("p", near, width=400, height=300, exact=True).code == "wrong_size"
+    assert picture.drawn("p", near, width=400, height=301).code == "picture_too_small"
 
 
 def test_packed_tables() -> None:

@@ -1,7 +1,7 @@
 """Consumption: in a clean machine the program predicts cars that its maker never saw, together and alone."""
 
 from desktop_env.evaluators.again import run_again
-from desktop_env.evaluators.checks import metrics, number, script
+from desktop_env.evaluators.checks import metrics, script, table
 from desktop_env.evaluators.checks.number import Tolerance, parse
 from desktop_env.evaluators.checks.table import Table
 from desktop_env.evaluators.combine import all_of, gate
@@ -29,12 +29,11 @@ def evaluate(guest: EvaluatorGuest, task: TaskSpec) -> Verdict:
     spread = (sum((value - mean) ** 2 for value in truth.values()) / len(truth)) ** 0.5
     code = python_script(guest, f"{PROJECT}/predict.py")
     many, one = predicted(guest, hidden), predicted(guest, [alone])
-    among = value_of(many, alone["car"]).value
-    together = among if among is not None else float("nan")
+    together = Table(("car", TARGET), ((alone["car"], value_of(many, alone["car"])),))
     return gate(
         all_of(
             script.uses_file("model used", code, "model.joblib"),
-            number.close("alone as among others", value_of(one, alone["car"]), together, SAME),
+            table.by_column("alone as among others", one, together, key=["car"], tolerances={TARGET: SAME}),
         ),
         metrics.reaches("hidden cars", many, truth, metrics.RMSE, 1.7, key="car", column=TARGET, baseline=spread),
     )
@@ -51,12 +50,8 @@ def predicted(guest: EvaluatorGuest, cars: list[dict[str, str]]) -> Fact[Table]:
     return run_again(guest, files, f"rm -f cars.csv # {len(cars)} asked", read)
 
 
-def value_of(found: Fact[Table], car: str) -> Fact[float]:
-    """Give the prediction for one car; code ``wrong_keys`` when there is none."""
-    if found.value is None:
-        return found.failed()
-    rows = [dict(zip(found.value.columns, row, strict=True)) for row in found.value.rows]
-    for row in rows:
-        if row.get("car") == car and (value := parse(str(row.get(TARGET)))) is not None:
-            return Fact(found.path, "ok", "found", value)
-    return Fact(found.path, "wrong_keys", f"expected a number for the car {car}, found none in {len(rows)} rows")
+def value_of(found: Fact[Table], car: str) -> float | None:
+    """Give the prediction for one car, if there is one."""
+    columns, rows = (found.value.columns, found.value.rows) if found.value else ((), ())
+    cars = [dict(zip(columns, row, strict=True)) for row in rows]
+    return next((parse(str(own.get(TARGET))) for own in cars if own.get("car") == car), None)

@@ -1,13 +1,14 @@
 """Shocks: the chart cannot be drawn, and the file says what lacks."""
 
 from desktop_env.evaluators.checks import document
+from desktop_env.evaluators.checks.content import absent
 from desktop_env.evaluators.combine import all_of, gate
-from desktop_env.evaluators.facts import bad, ok
 from desktop_env.evaluators.probes.document import json_document
+from desktop_env.evaluators.probes.files import kind
 from desktop_env.protocols import Guest
 from desktop_env.task import TaskSpec
 from desktop_env.tasks import data
-from desktop_env.values import Finding, Verdict
+from desktop_env.values import Verdict
 
 PROJECT = "/home/user/project"
 MONTHS = ("2008-09", "2009-10", "2020-02", "2020-04")
@@ -24,18 +25,10 @@ def evaluate(guest: Guest, task: TaskSpec) -> Verdict:
     sectors = [sector for sector in SECTORS if sector not in rows[0]]
     missing = json_document(guest, f"{PROJECT}/missing.json")
     return gate(
-        undrawn(guest),
+        absent("no chart", kind(guest, f"{PROJECT}/shocks.png")),
         all_of(
             document.keys("two lists", missing, ("months", "sectors")),
             document.same("months", missing, "months", months),
             document.same("sectors", missing, "sectors", sectors),
         ),
     )
-
-
-def undrawn(guest: Guest) -> Finding:
-    """Find whether there is no chart, as was asked for."""
-    chart = f"{PROJECT}/shocks.png"
-    if guest.stat(chart).kind == "missing":
-        return ok("no chart", "no chart was drawn")
-    return bad("no chart", "chart_drawn", f"expected no chart, since numbers lack for it, found {chart}")

@@ -52,7 +52,7 @@ def evaluate(guest: EvaluatorGuest, task: TaskSpec) -> Verdict:
             (1, figure.axis_label("y label", chart, "y", "Region")),
             (1, numbered("numbers", chart, margins.values())),
             (1, figure.axis_label("colour bar", chart, "color", "Margin (% of sales)")),
-            (1, picture.sized("size", png(guest, CHART), 1280, 720)),
+            (1, picture.drawn("size", png(guest, CHART), width=1280, height=720, exact=True)),
         ),
     )
     return judged("look", computed, QUESTION, content(guest, CHART))
