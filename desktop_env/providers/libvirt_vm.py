@@ -31,7 +31,7 @@ from desktop_env.protocols import Machine
 from desktop_env.providers.launching import leftovers
 from desktop_env.providers.qemu import QemuProvider
 from desktop_env.providers.qmp import MonitorError, human
-from desktop_env.providers.vm_definition import DEVICES, QEMU, TRANSLATED, Definition
+from desktop_env.providers.vm_definition import DEVICES, LEFT_OUT, QEMU, TRANSLATED, Definition
 from desktop_env.providers.vm_process import FORWARDED, Running, keep_log
 from desktop_env.values import MachineSettings
 from desktop_env.waiting import wait_until
@@ -259,7 +259,8 @@ def domain_xml(definition: Definition, *, own_user: bool, confining: Iterable[st
         confining: The host's security modules that are left out: they do not know the files in QEMU's own arguments.
     """
     kvm = definition.accelerator == "kvm"
-    cpu = "<cpu mode='host-passthrough' migratable='on'/>" if kvm else "<cpu mode='maximum'/>"
+    left_out = "".join(f"<feature policy='disable' name='{name}'/>" for name in LEFT_OUT)
+    cpu = "<cpu mode='host-passthrough' migratable='on'/>" if kvm else f"<cpu mode='maximum'>{left_out}</cpu>"
     user = f"<seclabel type='static' model='dac' relabel='no'><label>+{os.geteuid()}:+{os.getegid()}</label></seclabel>"
     labels = [user] if own_user else []
     labels += [f"<seclabel type='none' model='{name}'/>" for name in confining]

@@ -27,7 +27,7 @@ from desktop_env.providers.launching import reap
 from desktop_env.providers.qmp import MonitorError
 from desktop_env.providers.snapshots import Moment, Moments, Snapshot, Snapshots
 from desktop_env.providers.vm_definition import choose_accelerator
-from desktop_env.providers.vm_entry import Look, VMGuest, enter, require_desktop
+from desktop_env.providers.vm_entry import Look, VMGuest, enter, require_desktop, rest
 from desktop_env.providers.vm_host import copy, make_overlay, require_host
 from desktop_env.providers.vm_link import Door
 from desktop_env.providers.vm_plan import Plan
@@ -95,6 +95,7 @@ class QemuMachine:
         slot, key = self._running(), self._plan.prepared_key
         if key is None:
             raise UsageError("the machine was not started for a setup")
+        rest(self._door, self._plan.accelerator.patience)
         slot.forget({self._plan.ready_key})
         try:
             slot.keep(key, self._door, Look.take(self.guest, self.screen, still=False))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import math
 import secrets
 import socket
 import time
@@ -23,10 +25,14 @@ from desktop_env.providers.vm_link import Door
 from desktop_env.values import Pixels, ScreenSize
 from desktop_env.waiting import wait_until
 
+logger = logging.getLogger("desktop_env")
+
 ANSWER_TIMEOUT = 60.0
 LOOK_TIMEOUT = 15.0
 FORWARD_TIMEOUT = 10.0
 DESKTOP_CLASSES = ("xfce4-panel", "xfdesktop")
+REST, REST_TIMEOUT = 3.0, 30.0
+"""Seconds between two looks at how much a desktop has done, and how long it may take until it is half idle."""
 MIN_COLOURS = 20
 """A ready desktop has hundreds in a sample of its pixels; a screen that nothing was drawn on has one."""
 ALIKE = 0.95
@@ -176,6 +182,21 @@ def _await_whole(lacks: Callable[[], str]) -> None:
         if not seen[0]:
             raise
         raise GuestError(f"the desktop came back {seen[0]}") from error
+
+
+def rest(door: Door, patience: float) -> None:
+    """Wait until the programs of the desktop have done what they had to do, or until that has taken too long."""
+    last = [(time.monotonic(), math.inf)]
+
+    def rests() -> bool:
+        idle = float(door.ask("idle")["idle"])
+        (then, before), last[0] = last[0], (time.monotonic(), idle)
+        return idle - before > 0.5 * (last[0][0] - then)
+
+    try:
+        wait_until(rests, REST_TIMEOUT * patience, "desktop at rest", interval=REST)
+    except GuestTimeout as error:
+        logger.info("%s; it is taken as it is", error)
 
 
 def open_screen(door: Door, size: ScreenSize) -> Screen:

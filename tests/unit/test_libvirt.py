@@ -30,6 +30,8 @@ def test_a_domain_is_the_machine_of_the_definition() -> None:
     assert root.findtext("memory") == "3072"
     assert root.findtext("os/kernel") == str(machine.kernel)
     assert root.findtext("os/cmdline") == machine.kernel_line
+    left_out = ",".join(f"{one.get('name')}=off" for one in root.findall("cpu/feature[@policy='disable']"))
+    assert f"max,{left_out}" == machine.cpu_model
     words = [str(arg.get("value")) for arg in root.iter(f"{QEMU}arg")]
     assert words[: len(machine.backends())] == machine.backends()
     assert any("restrict=on" in word and "hostfwd=tcp:127.0.0.1:0-" in word for word in words)
