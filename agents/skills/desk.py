@@ -20,6 +20,9 @@ PATIENCE = 60
 """Observations that `until` looks at before it gives up, if not told otherwise."""
 PAUSE = 1.0
 """Seconds between two of them."""
+GROWTH, LONGEST_PAUSE = 1.5, 10.0
+"""How much longer each pause is than the last while nothing changes, up to so many seconds: a look costs a slow machine
+the time that it needs for its work."""
 
 
 class Desk:
@@ -93,9 +96,9 @@ def click(node: Node) -> Action:
     return {"action_type": "CLICK", "x": x, "y": y}
 
 
-def wait() -> Action:
+def wait(seconds: float = PAUSE) -> Action:
     """Make the action that lets a moment pass between two looks."""
-    return {"action_type": "WAIT", "seconds": PAUSE}
+    return {"action_type": "WAIT", "seconds": seconds}
 
 
 def until(condition: Callable[[], T | None], what: str, looks: int = PATIENCE) -> Skill[T]:
@@ -114,10 +117,10 @@ def until(condition: Callable[[], T | None], what: str, looks: int = PATIENCE) -
 
 def until_still(look: Callable[[], str], wanted: Callable[[str], bool], looks: int = 6) -> Skill[bool]:
     """Look until ``wanted``, or until what is seen has not changed for ``looks`` observations; whether it is wanted."""
-    seen, left = look(), looks
+    seen, left, pause = look(), looks, PAUSE
     while not wanted(seen) and left:
-        yield wait()
+        yield wait(pause)
         now = look()
-        left = left - 1 if now == seen else looks
+        left, pause = (left - 1, min(pause * GROWTH, LONGEST_PAUSE)) if now == seen else (looks, PAUSE)
         seen = now
     return wanted(seen)

@@ -17,7 +17,8 @@ TOLD = 200
 OPENINGS = 6
 """How often the palette is opened for a command."""
 EFFECT = 20
-"""Observations without a change after which a command counts as not run."""
+"""Observations without a change after which a command counts as not run, and a text as typed to its end: an editor on a
+slow machine takes a while for it, and tells nothing of it meanwhile."""
 ATTEMPTS = 3
 """How often a text is typed before it counts as not arriving."""
 
@@ -95,11 +96,11 @@ def fill_editor(desk: Desk, text: str) -> Skill[None]:
         yield from until(lambda: not _edited(desk), "the editor to be empty")
         yield write(text)
         ended = yield from until_still(
-            lambda: _edited(desk), lambda held: _is_part(held, typed) and typed.endswith(held)
+            lambda: _edited(desk), lambda held: _is_part(held, typed) and typed.endswith(held), EFFECT
         )
         yield press("ctrl", "home")
         began = yield from until_still(
-            lambda: _edited(desk), lambda held: _is_part(held, typed) and typed.startswith(held)
+            lambda: _edited(desk), lambda held: _is_part(held, typed) and typed.startswith(held), EFFECT
         )
         if ended and began:
             return
