@@ -192,13 +192,21 @@ def tiny_tasks(tmp_path: Path) -> Path:
     return tmp_path / "tasks"
 
 
+MAIN = """
+import signal
+from desktop_env.cli.main import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what was started in the background ignores it
+main()
+"""
+
+
 @pytest.fixture
 def deskgym(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
     """Starts the command line in ``tmp_path``, whose modules it can import, with the environment added to."""
 
     def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-c", "from desktop_env.cli.main import main; main()", *arguments],
+            [sys.executable, "-c", MAIN, *arguments],
             cwd=tmp_path,
             env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])} | environment,
             text=True,

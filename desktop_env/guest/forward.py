@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import select
 import socket
 import threading
@@ -34,7 +35,7 @@ def forward_port(transport: paramiko.Transport, port: int, accept: Accept) -> No
 
     def incoming(channel: paramiko.Channel, origin: tuple[str, int], server: tuple[str, int]) -> None:
         if not slots.acquire(blocking=False):
-            channel.close()
+            _close(channel)
             return
         accept = accepts[server[1]]  # a transport has one handler for all of its ports: that of the newest
         threading.Thread(target=_serve, args=(channel, accept, slots), name="deskgym-forward", daemon=True).start()
@@ -53,8 +54,13 @@ def _serve(channel: paramiko.Channel, accept: Accept, slots: threading.BoundedSe
         with ours:
             _pump(channel, ours)
     finally:
-        channel.close()
+        _close(channel)
         slots.release()
+
+
+def _close(channel: paramiko.Channel) -> None:
+    with contextlib.suppress(EOFError, OSError):  # the connection has ended, and the channel with it
+        channel.close()
 
 
 def _pump(channel: paramiko.Channel, end: socket.socket) -> None:

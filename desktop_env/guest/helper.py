@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from dataclasses import dataclass
@@ -57,9 +58,10 @@ class HelperClient:
         self._broken = ""
 
     def close(self) -> None:
-        """Close the stream, which ends the helper."""
+        """Close the stream, which ends the helper; one whose connection has ended has ended with it."""
         self._broken = "it was closed"
-        self._channel.close()
+        with contextlib.suppress(EOFError, OSError):
+            self._channel.close()
 
     def request(self, op: str, timeout: float, **parameters: Any) -> tuple[dict[str, Any], bytes]:
         """Ask for operation ``op``; give the facts it answers and its payload (64 MiB at most)."""

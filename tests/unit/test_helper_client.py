@@ -129,3 +129,21 @@ def test_nonsense_is_a_guest_error(connect: Callable[[Answer], HelperClient], da
 def test_what_no_clipboard_can_hold_is_refused_here(connect: Callable[[Answer], HelperClient], text: str) -> None:
     with pytest.raises(UsageError):
         connect(frame).clipboard_set(text)
+
+
+def test_a_helper_whose_connection_broke_can_be_closed() -> None:
+    class Broken:
+        def close(self) -> None:
+            raise EOFError
+
+        def settimeout(self, timeout: float | None) -> None: ...
+
+        def sendall(self, data: bytes) -> None: ...
+
+        def recv(self, size: int) -> bytes:
+            return b""
+
+    client = HelperClient(Broken())
+    client.close()
+    with pytest.raises(GuestError, match="closed"):
+        client.windows(timeout=1.0)
