@@ -115,7 +115,7 @@ def until(condition: Callable[[], T | None], what: str, looks: int = PATIENCE) -
     raise ActionError(f"the oracle waited for {what}, which did not come within {looks} observations")
 
 
-def until_still(look: Callable[[], str], wanted: Callable[[str], bool], looks: int = 6) -> Skill[bool]:
+def until_still(look: Callable[[], T], wanted: Callable[[T], bool], looks: int = 6) -> Skill[bool]:
     """Look until ``wanted``, or until what is seen has not changed for ``looks`` observations; whether it is wanted."""
     seen, left, pause = look(), looks, PAUSE
     while not wanted(seen) and left:

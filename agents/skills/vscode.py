@@ -76,11 +76,11 @@ def run_command(desk: Desk, title: str, effect: Callable[[], Node | None]) -> Sk
         yield press("f1")
         yield from until(lambda: _list_of(desk, PALETTE), "the command palette")
         yield write(title)
-        yield from until_still(lambda: str(_listed(desk, title) is not None), lambda listed: listed == "True")
+        yield from until_still(lambda: _listed(desk, title) is not None, bool)
         entry = _listed(desk, title)
         yield click(entry) if entry else press("escape")
         yield from until(lambda: not _list_of(desk, PALETTE), "the command palette to close")
-        if entry and (yield from until_still(lambda: str(effect() is not None), lambda there: there == "True", EFFECT)):
+        if entry and (yield from until_still(lambda: effect() is not None, bool, EFFECT)):
             return
     raise ActionError(f"{title!r} of the command palette had no effect in {OPENINGS} openings")
 

@@ -150,6 +150,8 @@ def test_a_lost_node_only_costs_its_episodes(
         first.send_signal(end)  # a batch that was stopped leaves nothing on the nodes, and goes on
         first.communicate(timeout=PATIENCE)
         assert first.returncode == (130 if end is signal.SIGINT else -end)
+        if end is signal.SIGINT:
+            assert {row.status for row in journal(tmp_path)[0]} == {"pending"}
         (run,) = (tmp_path / "results").iterdir()
         second = deskgym("eval", "--resume", str(run), "--json", **environment)
         wait_until(lambda: len(list(here.iterdir())) == 4 * each, PATIENCE, "all desktops in use again")

@@ -276,6 +276,8 @@ def test_pictures_that_look_alike() -> None:
     assert picture.alike("p", other, here.value).code == "not_alike"
     assert picture.alike("p", drawing(lambda on: None, (900, 300)), here.value).code == "not_alike"
     assert picture.drawn("p", near, width=402, height=300, exact=True).code == "picture_empty", "of two colours"
+    framed = drawing(lambda on: on.rectangle((50, 50, 200, 200), "navy", outline="red"))
+    assert picture.drawn("p", framed, width=400, height=300, exact=True).passed
     assert picture.drawn("p", near, width=400, height=300, exact=True).code == "wrong_size"
     assert picture.drawn("p", near, width=400, height=301).code == "picture_too_small"
 
