@@ -16,13 +16,11 @@ T = TypeVar("T")
 Action = dict[str, Any]
 Skill = Generator[Action | list[Action], None, T]
 WINDOWS = ("frame", "dialog", "window", "alert")
-PATIENCE = 60
-"""Observations that `until` looks at before it gives up, if not told otherwise."""
-PAUSE = 1.0
-"""Seconds between two of them."""
-GROWTH, LONGEST_PAUSE = 1.5, 10.0
-"""How much longer each pause is than the last while nothing changes, up to so many seconds: a look costs a slow machine
-the time that it needs for its work."""
+PATIENCE = 25
+"""Observations that `until` looks at before it gives up, if not told otherwise: over three minutes."""
+PAUSE, GROWTH, LONGEST_PAUSE = 1.0, 1.5, 10.0
+"""Seconds between the first two looks, and how much longer each pause is than the last, up to so many seconds: a look
+costs a slow machine the time that it needs for its work, and an episode one of its steps."""
 
 
 class Desk:
@@ -107,11 +105,13 @@ def until(condition: Callable[[], T | None], what: str, looks: int = PATIENCE) -
     Raises:
         ActionError: It did not within ``looks`` observations; the message names ``what``.
     """
+    pause = PAUSE
     for _ in range(looks):
         value = condition()
         if value:
             return value
-        yield wait()
+        yield wait(pause)
+        pause = min(pause * GROWTH, LONGEST_PAUSE)
     raise ActionError(f"the oracle waited for {what}, which did not come within {looks} observations")
 
 

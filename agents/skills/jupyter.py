@@ -23,7 +23,7 @@ class Cell(NamedTuple):
     source: str
 
 
-def notebook(desk: Desk, path: str, text: str, looks: int = 120) -> Skill[None]:
+def notebook(desk: Desk, path: str, text: str, looks: int = 60) -> Skill[None]:
     """Replace all cells of the open notebook by those of ``text`` (a notebook's JSON), run each, and save it.
 
     ``looks`` are observations to wait for the end of a cell. Raises `ActionError` when a cell fails.

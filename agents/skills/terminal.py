@@ -14,7 +14,7 @@ LAUNCHER = "Xfce Terminal"
 END_OF_FILE = "END-OF-FILE"
 
 
-def run(desk: Desk, command: str, number: int = 0, looks: int = 120) -> Skill[None]:
+def run(desk: Desk, command: str, number: int = 0, looks: int = 60) -> Skill[None]:
     """Run a shell line in a terminal and wait for its end; raises `ActionError` when its exit code is not 0.
 
     The terminal that has the focus is used, else a new one is opened from the panel. ``number`` makes the line's mark

@@ -53,7 +53,7 @@ def replace_file(desk: Desk, path: str, text: str) -> Skill[None]:
     yield from until(lambda: saved(desk, path), f"{path} to be saved")
 
 
-def terminal(desk: Desk, command: str, number: int = 0, looks: int = 120) -> Skill[None]:
+def terminal(desk: Desk, command: str, number: int = 0, looks: int = 60) -> Skill[None]:
     """Run a shell line in a new terminal and wait for its end; raises `ActionError` when its exit code is not 0.
 
     ``number`` makes the line's mark unique among the lines of an episode; ``looks`` are observations to wait.

@@ -48,7 +48,8 @@ def family(pid: int) -> set[int]:
 def test_the_oracle_scores_1_though_the_batch_is_killed(
     container: Provider, tmp_path: Path, deskgym: Callable[..., subprocess.Popen[str]]
 ) -> None:
-    runner = deskgym("eval", "smoke", "--agent", "oracle", "--jobs", "2")
+    limits = ("--max-steps", "1000", "--max-seconds", str(PATIENCE))  # waiting for a busy machine takes steps
+    runner = deskgym("eval", "smoke", "--agent", "oracle", "--jobs", "2", *limits)
 
     def one_is_done_and_two_are_in_flight() -> bool:
         if not list(tmp_path.glob("results/*/run.json")):
@@ -70,6 +71,7 @@ def test_the_oracle_scores_1_though_the_batch_is_killed(
     rows, tries = journal(tmp_path)
     assert len(rows) >= 10
     assert [row.error for row in rows] == [None] * len(rows), err
+    assert [(row.task, row.score, row.ended_by) for row in rows if row.score != 1] == []
     assert (total["success_rate"], total["mean_score"], total["statuses"]) == (1.0, 1.0, {"scored": len(rows)})
     assert [row for row in rows if row.key == before[0].key] == before
     assert sorted(row.status for row in tries) == ["interrupted"] * 2 + ["scored"] * len(rows)

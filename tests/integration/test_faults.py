@@ -193,21 +193,21 @@ def test_a_killed_launcher_takes_the_guest_with_it(env: DesktopEnv) -> None:
 
 
 def stopped(machine_id: str, name: str) -> bool:
-    stats = [Path(f"/proc/{pid}/stat").read_text() for pid in processes_of(machine_id)]
-    return any(f"({name}) T" in text for text in stats)
+    return any(f"({name}) T" in of_process(pid, "stat") for pid in processes_of(machine_id))
 
 
 def processes_of(machine_id: str) -> list[int]:
     """Processes on the host that run in the machine's control group."""
-    marker = f"deskgym-{machine_id}"
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cgroup"):
-        try:
-            if marker in path.read_text():
-                found.append(int(path.parent.name))
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return found
+    running = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
+    return [pid for pid in running if f"deskgym-{machine_id}" in of_process(pid, "cgroup")]
+
+
+def of_process(pid: int, file: str) -> str:
+    """What the kernel tells of a process; nothing of one that has ended meanwhile."""
+    try:
+        return Path(f"/proc/{pid}/{file}").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 RUNNER = """

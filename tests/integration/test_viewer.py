@@ -88,6 +88,18 @@ def test_from_all_runs_to_an_episode_by_keys(page: Page, run: Path) -> None:
     page.locator("table.episodes").wait_for()
 
 
+def test_a_place_noted_late_does_not_take_back_where_a_key_led(page: Page, run: Path) -> None:
+    page.add_init_script("""
+        const real = setTimeout;
+        setTimeout = (call, delay) => { window.latest = call; return real(call, delay); };
+    """)
+    page.reload()
+    go(page, f"/run/{run.name}/eda/nearly/1")
+    shown(page, "1 before")
+    page.evaluate("place => { location.hash = place; window.latest(); }", f"#/run/{run.name}")
+    page.locator("table.episodes").wait_for()
+
+
 def test_filters(page: Page, run: Path) -> None:
     go(page, f"/run/{run.name}")
     rows = page.locator("table.episodes tbody tr")

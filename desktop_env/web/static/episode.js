@@ -16,6 +16,7 @@ export async function episodePage({ run, task, attempt, query }, { setTrail, set
   let following = detail.running;
   let form = null;
   let noting = null;
+  let here = location.hash;
 
   function moved(step) {
     list.querySelector(".chosen")?.classList.remove("chosen");
@@ -27,7 +28,13 @@ export async function episodePage({ run, task, attempt, query }, { setTrail, set
     }
     form?.setStep(step);
     clearTimeout(noting);
-    noting = setTimeout(() => history.replaceState(null, "", link(run, task, attempt, pane.at)), 250);
+    noting = setTimeout(note, 250);
+  }
+
+  function note() {
+    if (location.hash !== here) return; // a key has led elsewhere, which has yet to open
+    history.replaceState(null, "", link(run, task, attempt, pane.at));
+    here = location.hash;
   }
 
   function showList() {
@@ -104,6 +111,7 @@ export async function episodePage({ run, task, attempt, query }, { setTrail, set
     },
     update(values) {
       if (values.run !== run || values.task !== task || values.attempt !== attempt) return false;
+      here = location.hash;
       if (values.query.step !== undefined) pane.go(Number(values.query.step));
       return true;
     },
