@@ -130,29 +130,22 @@ def _done(futures: Iterable[Future[Checked]]) -> Iterator[Checked]:
 
 
 def _alone(task: TaskSpec, keep: Path, how: Checking) -> Checked:
-    return _trying(lambda provider: _proved(Prover(task, provider, keep, how.image), how), how)
-
-
-def _proved(prover: Prover, how: Checking) -> Checked:
-    return Checked(prover.task, tuple(proofs(prover, screen=how.screen)))
+    return _trying(task, keep, how, lambda prover: proofs(prover, screen=how.screen))
 
 
 def _lend(task: TaskSpec, keep: Path, how: Checking) -> Checked:
     """Make a task's results; it is not this task that is checked: no proofs."""
-    return _trying(lambda provider: _lent(Prover(task, provider, keep, how.image)), how)
 
+    def lent(prover: Prover) -> tuple[Proof, ...]:
+        lend(prover)
+        return ()
 
-def _lent(prover: Prover) -> Checked:
-    lend(prover)
-    return Checked(prover.task, ())
+    return _trying(task, keep, how, lent)
 
 
 def _together(task: TaskSpec, keep: dict[str, Path], donors: Sequence[TaskSpec], how: Checking) -> Checked:
-    def prove(provider: Provider) -> Checked:
-        prover = Prover(task, provider, keep[task.id], how.image)
-        return Checked(task, tuple(_among_others(prover, {donor.id: keep[donor.id] for donor in donors}, how)))
-
-    return _trying(prove, how)
+    others = {donor.id: keep[donor.id] for donor in donors}
+    return _trying(task, keep[task.id], how, lambda prover: _among_others(prover, others, how))
 
 
 def _among_others(prover: Prover, others: dict[str, Path], how: Checking) -> Iterator[Proof]:
@@ -167,10 +160,15 @@ def _among_others(prover: Prover, others: dict[str, Path], how: Checking) -> Ite
             yield proof_of("mutants", partial(mutants.answer, prover, what_if.verdict, how.seed))
 
 
-def _trying(prove: Callable[[Provider], Checked], how: Checking) -> Checked:
+def _trying(task: TaskSpec, keep: Path, how: Checking, prove: Callable[[Prover], Iterable[Proof]]) -> Checked:
     """Prove with a provider of this process; again when a machine failed."""
     provider: Provider = registry.resolve("provider", how.provider)()
+
+    def proved() -> Checked:
+        with contextlib.closing(Prover(task, provider, keep, how.image)) as prover:
+            return Checked(task, tuple(prove(prover)))
+
     for _ in range(TRIES - 1):
         with contextlib.suppress(InfraError):
-            return prove(provider)
-    return prove(provider)
+            return proved()
+    return proved()

@@ -1,8 +1,8 @@
 """Proofs that a task measures what it says.
 
-Work is placed in a guest and run there, each time in a fresh one; the screen is not used (but for `on_screen`), so that
-a proof takes seconds. What an evaluator would say of other files is asked of a record of what it read, and of a machine
-only where that record does not say enough.
+Work is placed in a guest and run there, each time in the state after the setup (`desktop_env.workbench`); the screen is
+not used (but for `on_screen`), so that a proof takes seconds. What an evaluator would say of other files is asked of a
+record of what it read, and of a machine only where that record does not say enough.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from desktop_env import registry, states
 from desktop_env.env import DEFAULT_IMAGE, DesktopEnv, verdict_on_giving_up
 from desktop_env.episode import run_episode
 from desktop_env.errors import DeskgymError, EvaluationError, FileRefused, InfraError, TaskError
-from desktop_env.protocols import Evaluator, EvaluatorGuest, Guest, Provider
-from desktop_env.setup.clean import clean_guest, without_programs
+from desktop_env.protocols import Evaluator, Guest, Machine, Provider
+from desktop_env.setup.clean import without_programs
 from desktop_env.setup.steps import prepare
 from desktop_env.solution import Solution, load_blind, load_solution, load_variants
 from desktop_env.task import TaskSpec
 from desktop_env.values import FileFacts, MachineSettings, Verdict
+from desktop_env.workbench import Workbench
 
 RUN_TIMEOUT = 300.0
 """Seconds that one line of a solution's ``run`` may take."""
@@ -78,10 +79,11 @@ def prove(
         InfraError: A machine failed; this says nothing about the task.
         TaskError: The solution's files cannot be read.
     """
-    if keep is not None:
-        return list(proofs(Prover(task, provider, keep, image), screen=screen))
-    with tempfile.TemporaryDirectory(prefix="deskgym-proofs-") as folder:
-        return list(proofs(Prover(task, provider, Path(folder), image), screen=screen))
+    with (
+        tempfile.TemporaryDirectory(prefix="deskgym-proofs-") as folder,
+        contextlib.closing(Prover(task, provider, keep or Path(folder), image)) as prover,
+    ):
+        return list(proofs(prover, screen=screen))
 
 
 def proofs(prover: Prover, *, screen: bool = False) -> Iterator[Proof]:
@@ -122,38 +124,55 @@ class Prover:
         self.reference = load_solution(task)
         self.evaluate: Evaluator = registry.resolve("evaluator", "file")(task)
         self._fetch = registry.resolve("data", "registry")
-        settings = MachineSettings(image=image, limits=task.limits.machine(), desktop=False)
-        self._clean = partial(clean_guest, provider, settings, task, self._fetch)
+        self._bench = Workbench(task, self._start, self.prepare)
 
     @property
     def results(self) -> Mapping[str, bytes]:
         """The reference's results from the folder of the records; none before it ran."""
         return load_results(self.folder)
 
+    def close(self) -> None:
+        """Stop the machines that wait for further work."""
+        self._bench.close()
+
     @contextmanager
-    def machine(self, *, desktop: bool = False) -> Iterator[EvaluatorGuest]:
+    def machine(self, *, desktop: bool = False) -> Iterator[Guest]:
         """Give a fresh guest; with a desktop only where something is to be seen there."""
-        limits = self.task.limits.machine()
-        machine = self.provider.start(MachineSettings(image=self.image, limits=limits, desktop=desktop))
+        machine = self._start(desktop=desktop)
         try:
-            yield registry.resolve("evaluator", "guest")(machine.guest, self._clean)
+            yield machine.guest
         finally:
             machine.stop()
+
+    def _start(self, *, desktop: bool = False) -> Machine:
+        limits = self.task.limits.machine()
+        return self.provider.start(MachineSettings(image=self.image, limits=limits, desktop=desktop))
+
+    @contextmanager
+    def prepared(self, *, desktop: bool = False) -> Iterator[Guest]:
+        """Give a guest in the state after the setup; without a desktop one that served before, where it can."""
+        if desktop:
+            with self.machine(desktop=True) as guest:
+                self.prepare(guest, desktop=True)
+                yield guest
+        else:
+            with self._bench.guest() as guest:
+                yield guest
 
     def prepare(self, guest: Guest, *, desktop: bool = False) -> None:
         """Carry out the setup; the steps that open windows only on a ``desktop``."""
         prepare(guest, self.task if desktop else without_programs(self.task), self._fetch)
 
-    def record(self, guest: Guest, name: str) -> Verdict:
-        """Evaluate, and keep what the evaluator read."""
-        return self.evaluate(registry.resolve("evaluator", "guest")(guest, self._clean, self.folder / name), self.task)
+    def judge(self, guest: Guest, record: str = "") -> Verdict:
+        """Evaluate; what the evaluator read is kept under the name ``record``, if one is given."""
+        kept = (self.folder / record,) if record else ()
+        return self.evaluate(registry.resolve("evaluator", "guest")(guest, self.prepared, *kept), self.task)
 
     def verdict(self, solution: Solution) -> Verdict:
-        """Do a solution's work in a fresh guest and evaluate it."""
-        with self.machine(desktop=solution.desktop) as guest:
-            self.prepare(guest, desktop=solution.desktop)
+        """Do a solution's work in a prepared guest and evaluate it."""
+        with self.prepared(desktop=solution.desktop) as guest:
             do(guest, solution)
-            return verdict_on_giving_up(self.task) if solution.fails else self.evaluate(guest, self.task)
+            return verdict_on_giving_up(self.task) if solution.fails else self.judge(guest)
 
 
 def do(guest: Guest, solution: Solution) -> None:
@@ -217,7 +236,7 @@ def _set_up(prover: Prover, guest: Guest) -> Answer:
 def _reference(prover: Prover, guest: Guest, verdicts: list[Verdict]) -> Answer:
     before = set(_files(guest, HOME))
     do(guest, prover.reference)
-    found = prover.record(guest, REFERENCE)
+    found = prover.judge(guest, REFERENCE)
     _keep_results(guest, [facts.path for facts in _files(guest, HOME) if facts not in before], prover.folder / RESULTS)
     verdicts.append(verdict_on_giving_up(prover.task) if prover.reference.fails else found)
     return verdicts[0].score == 1.0, f"wanted score 1, got {_told(verdicts[0])}"
@@ -235,8 +254,8 @@ def _keep_results(guest: Guest, paths: Sequence[str], folder: Path) -> None:
     (folder / "index.json").write_text(json.dumps(index))
 
 
-def _repeats(prover: Prover, guest: EvaluatorGuest, first: Verdict) -> Answer:
-    again = prover.evaluate(guest, prover.task)
+def _repeats(prover: Prover, guest: Guest, first: Verdict) -> Answer:
+    again = prover.judge(guest)
     if again != first:
         return False, f"two evaluations differ: {_difference(first, again)}"
     try:
@@ -250,27 +269,26 @@ def _repeats(prover: Prover, guest: EvaluatorGuest, first: Verdict) -> Answer:
 
 
 def _on_nothing(prover: Prover) -> Iterator[Proof]:
-    with prover.machine() as guest:
-        prover.prepare(guest)
+    with prover.prepared() as guest:
         yield proof_of("nothing done", lambda: _nothing(prover, guest))
         if prover.results:
             yield proof_of("odd artifacts", lambda: _odd_artifacts(prover, guest))
 
 
-def _nothing(prover: Prover, guest: EvaluatorGuest) -> Answer:
-    first, second = prover.record(guest, SETUP), prover.evaluate(guest, prover.task)
+def _nothing(prover: Prover, guest: Guest) -> Answer:
+    first, second = prover.judge(guest, SETUP), prover.judge(guest)
     if first != second:
         return False, f"two evaluations differ: {_difference(first, second)}"
     return first.score == 0.0, f"wanted score 0, got {_told(first)}"
 
 
-def _odd_artifacts(prover: Prover, guest: EvaluatorGuest) -> Answer:
+def _odd_artifacts(prover: Prover, guest: Guest) -> Answer:
     for name, command in states.ODD_ARTIFACTS.items():
         for path in prover.results:
             result = guest.run(["sh", "-c", command, "odd", path], user="root")
             if not result.ok:
                 raise TaskError(f"cannot put {name} at {path}: {result.stderr.strip()[-200:]}")
-        found = prover.evaluate(guest, prover.task)
+        found = prover.judge(guest)
         if found.score != 0.0:
             return False, f"wanted score 0 with {name} in the place of each result, got {_told(found)}"
     return True, f"wanted score 0, got it with each of {len(states.ODD_ARTIFACTS)} kinds in the place of all results"

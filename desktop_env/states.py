@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -87,11 +88,11 @@ class Prepared(Protocol):
     def results(self) -> Mapping[str, bytes]:
         """The files that the reference made."""
 
-    def machine(self) -> AbstractContextManager[EvaluatorGuest]:
-        """Give a fresh guest."""
+    def prepared(self) -> AbstractContextManager[Guest]:
+        """Give a guest in the state after the setup."""
 
-    def prepare(self, guest: Guest) -> None:
-        """Carry out the setup."""
+    def judge(self, guest: Guest) -> Verdict:
+        """Evaluate."""
 
 
 class WhatIf:
@@ -106,8 +107,8 @@ class WhatIf:
         self._prover = prover
         self._record = prover.folder / base
         self._placed: Mapping[str, bytes] = prover.results if base == "reference" else {}
-        self._machine: AbstractContextManager[EvaluatorGuest] | None = None
-        self._guest: EvaluatorGuest | None = None
+        self._machine = contextlib.ExitStack()
+        self._guest: Guest | None = None
         self.on_machine = 0
 
     def verdict(self, edits: Edits) -> Verdict:
@@ -124,14 +125,12 @@ class WhatIf:
         before = {path: self._content(guest, path) for path in edits}
         _place(guest, edits)
         try:
-            return self._prover.evaluate(guest, self._prover.task)
+            return self._prover.judge(guest)
         finally:
             _place(guest, before)
 
-    def _start(self) -> EvaluatorGuest:
-        self._machine = self._prover.machine()
-        self._guest = self._machine.__enter__()
-        self._prover.prepare(self._guest)
+    def _start(self) -> Guest:
+        self._guest = self._machine.enter_context(self._prover.prepared())
         _place(self._guest, self._placed)
         return self._guest
 
@@ -139,10 +138,9 @@ class WhatIf:
         return guest.read(path) if guest.stat(path).kind == "file" else None
 
     def close(self) -> None:
-        """Stop the machine, if one was needed."""
-        if self._machine is not None:
-            self._machine.__exit__(None, None, None)
-        self._machine = self._guest = None
+        """Give the machine back, if one was needed."""
+        self._guest = None
+        self._machine.close()
 
 
 def _place(guest: Guest, edits: Edits) -> None:

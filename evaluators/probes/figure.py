@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+from pathlib import PurePosixPath
 from typing import Any
 
 from desktop_env.evaluators.checks.figure import Axis, Figure, Mark, Panel
@@ -31,20 +32,25 @@ COLUMNS = {
     "error": ("x", "low", "high"),
     "image": ("height", "width"),
 }
+BEGINNINGS = {".png": b"\x89PNG\r\n", ".jpg": b"\xff\xd8\xff", ".jpeg": b"\xff\xd8\xff", ".pdf": b"%PDF-"}
+"""How a file of a suffix begins; no program has saved a chart in one that does not."""
 KINDS = frozenset({"line", "scatter", "area", "rule", "pie", *COLUMNS})
 
 
 def figure(guest: Guest, path: str) -> Fact[Figure]:
     """Read what the chart in a file (PNG, SVG, PDF, JPEG; HTML of plotly) shows.
 
-    Codes: as `files.content`; ``figure_unrecorded`` when no record belongs to exactly this file, which
-    `again.figure_again` answers by running the script again; ``not_a_figure``.
+    Codes: as `files.content`; ``not_a_picture`` when it does not begin as one; ``figure_unrecorded`` when no record
+    belongs to exactly this file, which `again.figure_again` answers by running the script again; ``not_a_figure``.
     """
     fact = content(guest, path)
     if fact.value is None:
         return fact.failed()
-    if path.lower().endswith((".html", ".htm")):
+    suffix = PurePosixPath(path.lower()).suffix
+    if suffix in (".html", ".htm"):
         return plotly.from_page(path, fact.value)
+    if not fact.value.startswith(BEGINNINGS.get(suffix, b"")):
+        return Fact(path, "not_a_picture", f"expected a chart in {path}, found something else")
     return of_bytes(guest, path, fact.value)
 
 

@@ -162,6 +162,8 @@ def test_a_file_that_no_program_saved_so_is_unrecorded(drawn: Guest) -> None:
     assert figure(drawn, f"{FOLDER}/copy.png").ok
     assert figure(drawn, f"{FOLDER}/other.png").code == "figure_unrecorded"
     assert figure(drawn, f"{FOLDER}/none.png").code == "file_missing"
+    drawn.write(f"{FOLDER}/words.png", b"a chart of the means\n")
+    assert figure(drawn, f"{FOLDER}/words.png").code == "not_a_picture"
 
 
 def test_a_notebooks_charts_are_on_record(drawn: Guest) -> None:
