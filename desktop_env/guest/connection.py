@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import paramiko
@@ -54,12 +54,22 @@ def open_connection(stream: Stream, user: str, keys: MachineKeys, *, timeout: fl
     Raises `GuestError` when the guest does not answer, shows another key, or refuses.
     """
     transport = greet(stream, (keys.host.get_name(),), timeout=timeout)
+    log_in(stream, transport, user, keys)
+    return transport
+
+
+def log_in(
+    stream: Stream, transport: paramiko.Transport, user: str, keys: MachineKeys, earlier: Collection[str] = ()
+) -> None:
+    """Log in as ``user`` after `greet`; ``earlier`` are host keys (base64) that the guest may show as well.
+
+    Raises `GuestError` when the guest shows another key, or refuses.
+    """
     with answering(stream, transport, f"no SSH connection to the guest as {user}"):
-        if transport.get_remote_server_key() != keys.host:
+        if transport.get_remote_server_key().get_base64() not in (keys.host.get_base64(), *earlier):
             raise GuestError("the guest shows another host key than the one made for it")
         transport.auth_publickey(user, keys.client)
     stream.deadline = None
-    return transport
 
 
 def greet(stream: Stream, host_keys: Sequence[str] = (), *, timeout: float = TIMEOUT) -> paramiko.Transport:

@@ -62,7 +62,7 @@ class QemuMachine:
 
     def _enter(self, moment: Moment) -> None:
         slot, settings = self._running(), self._plan.settings
-        self._door = Door(slot.emulator.port, moment.token)
+        self._door = Door(slot.emulator.port, moment.token, moment.host_key)
         patience = self._plan.accelerator.patience
         self.guest, self.screen = enter(self._door, settings.screen_size, settings.hostname, moment.look, patience)
 

@@ -25,7 +25,7 @@ from desktop_env.errors import HostError
 from desktop_env.providers.vm_entry import Look
 from desktop_env.waiting import wait_until
 
-SCHEMA = 2
+SCHEMA = 3
 TURN = 600.0
 LIMIT = 16 << 30
 """Bytes that all snapshots may take; one has about a gigabyte."""
@@ -35,11 +35,13 @@ LIMIT = 16 << 30
 class Moment:
     """A moment that a machine can go back to: ``tag`` is its name inside the disk.
 
-    ``token`` is what the restored guest knows its host by, replaced at once; ``look`` is what must be seen then.
+    ``token`` is what the restored guest knows its host by, and ``host_key`` what its waiting sshd shows, both replaced
+    at once; ``look`` is what must be seen then.
     """
 
     tag: str
     token: str
+    host_key: str
     look: Look
 
 
@@ -155,7 +157,7 @@ def _write(moments: Moments) -> str:
     for key, moment in moments.items():
         look, sample = moment.look, moment.look.sample
         picture = None if sample is None else [*sample.shape, base64.b64encode(sample.tobytes()).decode()]
-        plain[key] = [moment.tag, moment.token, sorted(look.windows), picture, look.blank]
+        plain[key] = [moment.tag, moment.token, moment.host_key, [sorted(look.windows), picture, look.blank]]
     return json.dumps(plain)
 
 
@@ -166,4 +168,5 @@ def _read(text: str) -> Moments:
         *shape, data = picture
         return Look(frozenset(windows), np.frombuffer(base64.b64decode(data), np.uint8).reshape(shape), blank)
 
-    return {key: Moment(tag, token, look(*rest)) for key, (tag, token, *rest) in json.loads(text).items()}
+    plain = json.loads(text).items()
+    return {key: Moment(tag, token, host_key, look(*seen)) for key, (tag, token, host_key, seen) in plain}

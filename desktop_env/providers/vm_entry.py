@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import math
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from desktop_env.display.screen import Screen, connect
 from desktop_env.errors import GuestError, GuestTimeout
+from desktop_env.guest.connection import TIMEOUT, Stream, greet, log_in
 from desktop_env.guest.helper import HelperClient
 from desktop_env.guest.keys import MachineKeys, make_keys
 from desktop_env.guest.ssh import SSHGuest
@@ -43,16 +45,34 @@ Sample = NDArray[np.uint8]
 
 
 class VMGuest(SSHGuest):
-    """The guest over SSH through the door; its helper is at the door itself, already running in a snapshot."""
+    """The guest over SSH through the door; its helper is at the door itself, already running in a snapshot.
+
+    The helper is connected at once. Raises `GuestError` when there is none.
+    """
 
     def __init__(self, door: Door, keys: MachineKeys, patience: float) -> None:
         super().__init__(lambda: door.open("connect", "ssh.sock"), keys)
         self.patience = patience
         self._door = door
+        self._helper = self._start_helper()
 
-    def connect(self, user: str = "user") -> None:
-        """Open the connection for ``user`` now; raises `GuestError`."""
-        self._connection(user)
+    def log_in(self, shell: socket.socket, earlier: str, own: Callable[[], None]) -> None:
+        """Open the connection of the desktop's user over a stream to an sshd; raises `GuestError`.
+
+        Args:
+            shell: It leads to an sshd that may have come from ``earlier``.
+            earlier: The host key (base64) of that time.
+            own: Returns when the guest has the keys of now; raises where it does not come to that.
+        """
+        stream = Stream(shell)
+        transport = greet(stream, (self._keys.host.get_name(),), timeout=TIMEOUT * self.patience)
+        try:
+            own()
+            log_in(stream, transport, "user", self._keys, (earlier,))
+        except BaseException:
+            transport.close()
+            raise
+        self._transports["user"] = (stream, transport)
 
     def _start_helper(self) -> HelperClient:
         return HelperClient(self._door.open("helper"))
@@ -146,18 +166,17 @@ def enter(door: Door, size: ScreenSize, hostname: str, look: Look | None, patien
     Raises:
         GuestError, ScreenError: It does not answer, or came back other than it was.
     """
-    keys, token = make_keys(), secrets.token_hex(32)
-    files = {"authorized_keys": keys.authorized, "ssh_host_ed25519_key": keys.host_private, "token": token}
-    own = {"time": time.time(), "seed": secrets.token_hex(32), "hostname": hostname, "files": files}
-    door.ask("own", json.dumps(own), timeout=ANSWER_TIMEOUT)
-    door.token = token
+    keys, earlier = make_keys(), door.host_key
+    _part(door)
     guest = VMGuest(door, keys, patience)
-    with ThreadPoolExecutor(2) as pool:  # the picture has eight megabytes, and SSH begins with a long calculation
-        drawing = pool.submit(open_screen, door, size)
-        connecting = pool.submit(guest.connect)  # apart from the helper, which does not use its connection
+    display, shell = door.open("connect", "rfb.sock"), door.open("login")  # while the guest knows the token
+    with ThreadPoolExecutor(3) as pool:  # the picture has eight megabytes, and SSH begins with a long calculation
+        owning = pool.submit(_own, door, keys, hostname)
+        drawing = pool.submit(connect, display, size, timeout=ANSWER_TIMEOUT)
+        connecting = pool.submit(guest.log_in, shell, earlier, owning.result)
         try:
             if look is not None:
-                _await_whole(lambda: look.lacks_windows(guest))
+                _await_whole(lambda: look.lacks_windows(guest))  # the helper does not use that connection
             connecting.result()
             screen = drawing.result()
             if look is not None:
@@ -167,6 +186,27 @@ def enter(door: Door, size: ScreenSize, hostname: str, look: Look | None, patien
             close_all(guest.close)
             raise
     return guest, screen
+
+
+def _part(door: Door) -> None:
+    """End the connections of the time before.
+
+    A restored guest now and then loses the first packet, which TCP sends again after six seconds: asked anew is faster.
+    """
+    for timeout in (1.0, 2.0, 4.0):
+        with contextlib.suppress(GuestTimeout):
+            door.ask("part", timeout=timeout)
+            return
+    door.ask("part", timeout=ANSWER_TIMEOUT)
+
+
+def _own(door: Door, keys: MachineKeys, hostname: str) -> None:
+    """Give the guest what only this machine has, and take over the token that it answers to from now on."""
+    token = secrets.token_hex(32)
+    files = {"authorized_keys": keys.authorized, "ssh_host_ed25519_key": keys.host_private, "token": token}
+    own = {"time": time.time(), "seed": secrets.token_hex(32), "hostname": hostname, "files": files}
+    door.ask("own", json.dumps(own), timeout=ANSWER_TIMEOUT)
+    door.token, door.host_key = token, keys.host.get_base64()
 
 
 def _await_whole(lacks: Callable[[], str]) -> None:
@@ -197,11 +237,6 @@ def rest(door: Door, patience: float) -> None:
         wait_until(rests, REST_TIMEOUT * patience, "desktop at rest", interval=REST)
     except GuestTimeout as error:
         logger.info("%s; it is taken as it is", error)
-
-
-def open_screen(door: Door, size: ScreenSize) -> Screen:
-    """Connect to the display and wait for its first picture."""
-    return connect(door.open("connect", "rfb.sock"), size, timeout=ANSWER_TIMEOUT)
 
 
 def _close_screen(drawing: Future[Screen]) -> None:

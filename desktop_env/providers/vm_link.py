@@ -22,11 +22,13 @@ class Door:
     Args:
         port: Where QEMU listens for us.
         token: What vm-link knows its host by.
+        host_key: The key (base64) that the guest's sshd shows, if it is known.
     """
 
-    def __init__(self, port: int, token: str) -> None:
+    def __init__(self, port: int, token: str, host_key: str = "") -> None:
         self.port = port
         self.token = token
+        self.host_key = host_key
         self._closed = False
 
     def close(self) -> None:
@@ -45,7 +47,7 @@ class Door:
         return answer
 
     def open(self, verb: str, argument: str = "", *, timeout: float = 15.0) -> socket.socket:
-        """Give a connection to what ``verb`` leads to (``connect`` NAME, ``helper``); the same errors as `ask`."""
+        """Give a connection to what ``verb`` leads to (``connect`` NAME, ``helper``, ``login``); errors as `ask`."""
         stream, _ = self._request(verb, argument, timeout)
         stream.settimeout(None)
         return stream

@@ -70,7 +70,7 @@ class Slot:
             MonitorError: QEMU cannot; the machine goes on.
             GuestError: The guest, or QEMU, does not answer.
         """
-        door.ask("park", timeout=PARK_TIMEOUT)  # a moment that comes back finds its helper waiting
+        door.ask("park", timeout=PARK_TIMEOUT)  # a moment that comes back finds its helper and sshd waiting
         self.pause()
         tag = hashlib.sha256(key.encode()).hexdigest()[:16]
         try:
@@ -79,7 +79,7 @@ class Slot:
         except BaseException:
             self.resume()
             raise
-        self.moments[key] = Moment(tag, door.token, look)
+        self.moments[key] = Moment(tag, door.token, door.host_key, look)
 
     def load(self, key: str) -> Moment:
         """Go back to the moment of ``key`` and run on from there; raises `MonitorError` when QEMU cannot."""

@@ -104,7 +104,7 @@ def test_what_loadvm_prints_is_its_failure() -> None:
 
 def moment(tag: str, *, still: bool = True) -> Moment:
     sample = np.arange(24, dtype=np.uint8).reshape(2, 4, 3) if still else None
-    return Moment(tag, "secret", Look(frozenset({3, 5}), sample, blank=False))
+    return Moment(tag, "secret", "key", Look(frozenset({3, 5}), sample, blank=False))
 
 
 def test_snapshots_that_are_unfinished_changed_or_copied_are_not_found(tmp_path: Path) -> None:
