@@ -359,20 +359,15 @@ def _readable(channel: paramiko.Channel, timeout: float) -> bool:
 
 def _send(channel: paramiko.Channel, pending: memoryview) -> memoryview:
     """Send as much as the window takes and close the direction when all is sent; what is not wanted is dropped."""
-    if _closed(channel):
-        return pending[:0]
-    if not pending:
-        if not channel.eof_sent:
-            channel.shutdown_write()
-        return pending
     try:
         while pending and channel.send_ready():
             pending = pending[channel.send(bytes(pending[:CHUNK])) :]
+        if not pending and not channel.eof_sent and not _closed(channel):
+            channel.shutdown_write()
     except OSError:
         if not _closed(channel):
             raise
-        return pending[:0]  # the command ended without reading it all
-    return pending
+    return pending[:0] if _closed(channel) else pending  # the command may end without reading it all
 
 
 def _closed(channel: paramiko.Channel) -> bool:
