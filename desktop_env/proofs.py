@@ -29,7 +29,7 @@ from desktop_env.setup.steps import prepare
 from desktop_env.solution import Solution, load_blind, load_solution, load_variants
 from desktop_env.task import TaskSpec
 from desktop_env.values import FileFacts, MachineSettings, Verdict
-from desktop_env.workbench import Workbench
+from desktop_env.workbench import PROGRAMS, Workbench, imported
 
 RUN_TIMEOUT = 300.0
 """Seconds that one line of a solution's ``run`` may take."""
@@ -124,7 +124,7 @@ class Prover:
         self.reference = load_solution(task)
         self.evaluate: Evaluator = registry.resolve("evaluator", "file")(task)
         self._fetch = registry.resolve("data", "registry")
-        self._bench = Workbench(task, self._start, self.prepare)
+        self._bench = Workbench(task, self._start, self.prepare, imported(self.reference.files))
 
     @property
     def results(self) -> Mapping[str, bytes]:
@@ -171,16 +171,16 @@ class Prover:
     def verdict(self, solution: Solution) -> Verdict:
         """Do a solution's work in a prepared guest and evaluate it."""
         with self.prepared(desktop=solution.desktop) as guest:
-            do(guest, solution)
+            do(guest, solution, PROGRAMS)
             return verdict_on_giving_up(self.task) if solution.fails else self.judge(guest)
 
 
-def do(guest: Guest, solution: Solution) -> None:
-    """Do a solution's work; raises `TaskError` when a line of it fails."""
+def do(guest: Guest, solution: Solution, programs: str = "") -> None:
+    """Do a solution's work, with the programs of a folder first; raises `TaskError` when a line of it fails."""
     for path, data in solution.files.items():
         guest.write(path, data)
     for line in solution.run:
-        result = guest.run(line, timeout=RUN_TIMEOUT)
+        result = guest.run(f"PATH={programs}:$PATH; {line}" if programs else line, timeout=RUN_TIMEOUT)
         if not result.ok:
             raise TaskError(f"{line!r} ended with {result.exit_code}: {result.stderr.strip()[-300:]}")
 

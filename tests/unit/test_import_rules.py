@@ -29,7 +29,7 @@ LEVELS = (
     {"setup", "providers", "executor"},
     {"progress"},
     {"env"},
-    {"episode", "states", "proofs", "mutants", "checking", "async_env"},
+    {"episode", "states", "warm_python", "workbench", "proofs", "mutants", "checking", "async_env"},
     {"batch", "runs", "bench", "report"},
     {"exports", "web"},
     {"cli"},

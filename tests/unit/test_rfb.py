@@ -265,7 +265,7 @@ def test_another_size_than_wanted(server: Server) -> None:
 def test_no_picture_in_time(server: Server) -> None:
     play(server, Server.shake_hands)
     with pytest.raises(ScreenError, match="no whole picture"):
-        connect(server.near, timeout=0.3)
+        connect(server.near, timeout=1.5)
 
 
 def test_end_of_the_server_reaches_every_call(server: Server) -> None:
