@@ -35,7 +35,8 @@ class Stream(socket.socket):
     @property
     def expired(self) -> bool:
         """Whether a call has passed its deadline by so much that the connection counts as dead."""
-        return self.deadline is not None and time.monotonic() > self.deadline
+        deadline = self.deadline  # once: a call that ends takes it away meanwhile
+        return deadline is not None and time.monotonic() > deadline
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
         """Receive as a socket does; past the deadline, say that the stream has ended."""
