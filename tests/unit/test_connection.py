@@ -16,7 +16,7 @@ class Taken(Stream):
     looks = 0
 
     @property
-    def deadline(self) -> float | None:  # type: ignore[override]
+    def deadline(self) -> float | None:
         self.looks += 1
         return time.monotonic() + 60 if self.looks == 1 else None
 
