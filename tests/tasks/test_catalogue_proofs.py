@@ -22,12 +22,6 @@ from desktop_env.tasks.catalogue import all_tasks, make
 
 CATALOGUE = all_tasks()
 TASKS = [pytest.param(task, id=task.id) for task in CATALOGUE]
-PROVED_FIRST = {"demo", "smoke"}
-"""Splits that are always proved; the whole catalogue takes more than half an hour on two cores."""
-BY_SPLIT = [
-    pytest.param(task, id=task.id, marks=() if PROVED_FIRST & {*task.splits} else pytest.mark.slow)
-    for task in CATALOGUE
-]
 PROVED = "test_a_task_proves_itself"
 MUTATED = "test_a_task_catches_wrong_results"
 
@@ -75,7 +69,7 @@ def proved(container: Provider, request: pytest.FixtureRequest) -> Mapping[str, 
 
 @pytest.mark.guest
 @pytest.mark.xdist_group("all cores")
-@pytest.mark.parametrize("task", BY_SPLIT)
+@pytest.mark.parametrize("task", TASKS)
 def test_a_task_proves_itself(task: TaskSpec, proved: Mapping[str, Checked]) -> None:
     assert [proof for proof in proved[task.id].proofs if not proof.ok and proof.name != "mutants"] == []
 
