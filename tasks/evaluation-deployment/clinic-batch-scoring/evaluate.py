@@ -1,4 +1,4 @@
-"""Clinic: the scores are there, another clinic's database is scored the same way, and the drift is right."""
+"""Clinic: the scores are there, the patients as they were, another clinic is scored alike, and the drift is right."""
 
 import math
 import sqlite3
@@ -31,6 +31,7 @@ def evaluate(guest: EvaluatorGuest, task: TaskSpec) -> Verdict:
     clinic = patients()
     other = [row for row in clinic if int(row["patient"]) % 3 == 0]
     limits = {"npi": decimals(2)}
+    kept = sqlite_table(guest, f"{PROJECT}/clinic.sqlite", "patients")
     scores = sqlite_table(guest, f"{PROJECT}/clinic.sqlite", "scores")
     again = run_again(guest, [f"{PROJECT}/score.py"], "mkdir -p /home/user/night", lambda clean: scored(clean, other))
     drift = csv_table(guest, f"{PROJECT}/drift.csv")
@@ -41,6 +42,7 @@ def evaluate(guest: EvaluatorGuest, task: TaskSpec) -> Verdict:
         present("scores", scores),
         weighted(
             (3, table.equal("clinic", scores, expected(clinic), tolerances=limits, key=["patient"])),
+            (1, table.equal("patients unchanged", kept, as_set_up(clinic), key=["patient"])),
             (3, table.equal("another clinic", again, expected(other), tolerances=limits, key=["patient"])),
             (3, table.equal("drift", drift, psi, tolerances={"psi": decimals(4)}, ordered=True)),
             (1, text.equal("requirements", files.text(guest, f"{PROJECT}/requirements.txt"), wanted)),
@@ -57,6 +59,16 @@ def patients() -> Patients:
         nodes = "0" if number % 9 == 4 else row["pnodes"]
         rows.append({**row, "patient": str(1000 + number), "wave": wave, "tsize": size, "pnodes": nodes})
     return rows
+
+
+def as_set_up(rows: Patients) -> Table:
+    """Give the patients with the grades as the wards write them."""
+    found = []
+    for number, row in enumerate(rows, 1):
+        grade = str(GRADES[row["tgrade"]]) if number % 6 == 1 else row["tgrade"]
+        plain = [int(cell) if cell.isdecimal() else cell or None for cell in row.values()]
+        found.append(tuple(grade if name == "tgrade" else cell for name, cell in zip(row, plain, strict=True)))
+    return Table(tuple(rows[0]), tuple(found))
 
 
 def expected(rows: Patients) -> Table:

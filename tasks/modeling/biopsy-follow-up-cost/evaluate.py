@@ -1,14 +1,15 @@
 """Biopsies: the profile is that of A and B on one scale, and the calls for C cost little."""
 
+import math
 from collections.abc import Sequence
 from statistics import mean
 
-from desktop_env.evaluators.checks import metrics, script, table
+from desktop_env.evaluators.checks import metrics, script, sets, table
 from desktop_env.evaluators.checks.metrics import Metric
-from desktop_env.evaluators.checks.number import decimals
+from desktop_env.evaluators.checks.number import decimals, parse
 from desktop_env.evaluators.checks.table import Cell, Table
 from desktop_env.evaluators.combine import all_of, gate, weighted
-from desktop_env.evaluators.facts import present
+from desktop_env.evaluators.facts import Fact, present
 from desktop_env.evaluators.probes.script import python_script
 from desktop_env.evaluators.probes.table import csv_table
 from desktop_env.protocols import Guest
@@ -46,9 +47,17 @@ def evaluate(guest: Guest, task: TaskSpec) -> Verdict:
                     "probabilities", calls, labels, chance, 0.97, column="probability", baseline=0.5, **key
                 ),
             ),
+            (1, sets.same("between 0 and 1", outside(calls), ())),
             (2, metrics.reaches("calls", calls, labels, COST, 58, column="call", baseline=101, **key)),
         ),
     )
+
+
+def outside(calls: Fact[Table]) -> list[str]:
+    """Give the probabilities that are none."""
+    cells = calls.value.column("probability") if calls.value and "probability" in calls.value.columns else ()
+    numbers = [parse(str(cell)) for cell in cells]
+    return [str(cell) for cell, number in zip(cells, numbers, strict=True) if number is None or not 0 <= number <= 1]
 
 
 def line(known: list[tuple[str, float, float]], name: str) -> tuple[str, int, float, float]:
@@ -58,7 +67,9 @@ def line(known: list[tuple[str, float, float]], name: str) -> tuple[str, int, fl
 
 
 def cost(labels: Sequence[Cell], calls: Sequence[Cell]) -> float:
-    """Give what the calls cost; a call that is neither yes nor no costs as the worse of the two."""
+    """Give what the calls cost: without end where a call is neither yes nor no."""
+    if not set(calls) <= {"yes", "no"}:
+        return math.inf
     wanted = {"malignant": ("yes", 10), "benign": ("no", 1)}
     return float(
         sum(wanted[str(label)][1] for label, call in zip(labels, calls, strict=True) if call != wanted[str(label)][0])

@@ -3,8 +3,9 @@
 from datetime import date, datetime, timedelta
 from statistics import mean
 
-from desktop_env.evaluators.checks import document, metrics, script
+from desktop_env.evaluators.checks import document, metrics, script, table
 from desktop_env.evaluators.checks.number import decimals
+from desktop_env.evaluators.checks.table import Table
 from desktop_env.evaluators.combine import all_of, gate, weighted
 from desktop_env.evaluators.facts import present
 from desktop_env.evaluators.probes.document import json_document
@@ -22,6 +23,7 @@ def evaluate(guest: Guest, task: TaskSpec) -> Verdict:
     """Score backtest and forecast; nothing counts without a script that uses the births."""
     births = {day_of(row["date"]): int(row["births"]) for row in data.rows("births.csv", task)}
     labels = {row["date"]: row["births"] for row in data.rows("truth.csv", task)}
+    days = Table(("date",), tuple((day,) for day in sorted(labels)))
     errors = [abs(births[day] - births[day - timedelta(364)]) for day in births if day.year == 2002]
 
     code = python_script(guest, f"{PROJECT}/forecast.py")
@@ -38,6 +40,7 @@ def evaluate(guest: Guest, task: TaskSpec) -> Verdict:
             (1, document.number("days", backtest, ("days",), len(births))),
             (2, document.number("naive error", backtest, ("naive_mae",), mean(errors), decimals(2))),
             (3, reached),
+            (1, table.equal("in the order of time", forecast, days, ordered=True, extra_columns=True)),
         ),
     )
 

@@ -1,4 +1,4 @@
-# negatives are read as they are
+# the model learns the negatives as they are, and reads enough of them
 import csv
 import json
 from pathlib import Path
