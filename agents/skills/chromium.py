@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from desktop_env.accessibility import Node
-from desktop_env.agents.skills.desk import Desk, Skill, press, until, write
+from desktop_env.agents.skills.desk import Desk, Skill, bring, press, until, write
 
+TITLE = "Chromium"
 ADDRESS = "Address and search bar"
 
 
 def read(desk: Desk, url: str, expect: str) -> Skill[None]:
-    """Go to a page in the browser's active window and wait until a text of it shows."""
+    """Go to a page in the browser's window and wait until a text of it shows."""
+    yield from bring(desk, TITLE)
     yield from until(lambda: _address(desk), "the browser's window")
     yield press("ctrl", "l")
     yield from until(lambda: _has_focus(desk), "the focus in the address bar")

@@ -12,6 +12,9 @@ from typing import Any, TypeVar
 from desktop_env.accessibility import Node, parse
 from desktop_env.errors import ActionError
 
+SWITCHES = 3
+"""How often the active window is changed for another one; after that it is only waited for."""
+
 T = TypeVar("T")
 Action = dict[str, Any]
 Skill = Generator[Action | list[Action], None, T]
@@ -113,6 +116,19 @@ def until(condition: Callable[[], T | None], what: str, looks: int = PATIENCE) -
         yield wait(pause)
         pause = min(pause * GROWTH, LONGEST_PAUSE)
     raise ActionError(f"the oracle waited for {what}, which did not come within {looks} observations")
+
+
+def bring(desk: Desk, title_end: str) -> Skill[None]:
+    """See that a window whose title ends so is the active one: it is waited for, and then the windows are changed.
+
+    Raises:
+        ActionError: It did not become active.
+    """
+    for _ in range(SWITCHES):
+        if (yield from until_still(lambda: desk.window(title_end) is not None, bool)):
+            return
+        yield press("alt", "tab")
+    yield from until(lambda: desk.window(title_end), f"a window of {title_end}")
 
 
 def until_still(look: Callable[[], T], wanted: Callable[[T], bool], looks: int = 6) -> Skill[bool]:

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Callable
 
 from desktop_env.accessibility import Node
-from desktop_env.agents.skills.desk import Desk, Skill, click, press, until, until_still, write
+from desktop_env.agents.skills.desk import Desk, Skill, bring, click, press, until, until_still, write
 from desktop_env.agents.skills.terminal import ended, marked
 from desktop_env.errors import ActionError
 
@@ -36,7 +36,7 @@ def new_file(desk: Desk, path: str, text: str) -> Skill[None]:
 def open_file(desk: Desk, path: str) -> Skill[None]:
     """Open a file of the folder that VS Code shows; its editor then has the focus."""
     file_name = posixpath.basename(path)
-    yield from until(lambda: desk.window(TITLE), "VS Code's window")
+    yield from bring(desk, TITLE)
     yield press("ctrl", "p")
     yield from until(lambda: _list_of(desk, QUICK_OPEN), "the field for a file's name")
     yield write(file_name)
@@ -71,7 +71,7 @@ def run_command(desk: Desk, title: str, effect: Callable[[], Node | None]) -> Sk
     The palette lists the commands that there were when it was opened, so it is opened again for one that is still
     loading; and its entries may move before the click, which then runs nothing.
     """
-    yield from until(lambda: desk.window(TITLE), "VS Code's window")
+    yield from bring(desk, TITLE)
     for _ in range(OPENINGS):
         yield press("f1")
         yield from until(lambda: _list_of(desk, PALETTE), "the command palette")

@@ -10,7 +10,7 @@ from desktop_env.made import FetchData
 from desktop_env.protocols import Guest, Provider, SnapshotMachine
 from desktop_env.setup.steps import prepare, resume
 from desktop_env.task import TaskSpec
-from desktop_env.task_steps import LaunchStep, OpenStep
+from desktop_env.task_steps import LaunchStep, OpenStep, RunStep, SetupStep
 from desktop_env.values import MachineSettings
 
 
@@ -34,6 +34,10 @@ def clean_guest(provider: Provider, settings: MachineSettings, task: TaskSpec, f
 
 
 def without_programs(task: TaskSpec) -> TaskSpec:
-    """Give the task without the steps that open programs."""
-    steps = tuple(step for step in task.setup if not isinstance(step, LaunchStep | OpenStep))
+    """Give the task without the steps that open programs; what they open must be there nonetheless."""
+    steps = tuple(_closed(step) for step in task.setup if not isinstance(step, LaunchStep))
     return task.model_copy(update={"setup": steps})
+
+
+def _closed(step: SetupStep) -> SetupStep:
+    return RunStep(step="run", command=":", creates=(step.path,)) if isinstance(step, OpenStep) else step

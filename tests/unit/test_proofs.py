@@ -124,6 +124,13 @@ def test_a_setup_that_misses_its_post_condition_ends_the_proofs(tmp_path: Path) 
     assert "did not create /home/user/none" in proofs[0].message
 
 
+def test_what_a_setup_opens_must_be_there_though_it_is_not_opened(tmp_path: Path) -> None:
+    step = '[[setup]]\nstep = "open"\npath = "/home/user/none"'
+    (proof,) = prove(make(tmp_path, toml=step), FakeProvider())
+    assert (proof.name, proof.ok) == ("setup", False)
+    assert "/home/user/none" in proof.message
+
+
 def test_a_task_that_cannot_be_done_is_proved_by_saying_so(tmp_path: Path) -> None:
     nothing = "def evaluate(guest, task): return ok(0)"
     files = {
