@@ -120,7 +120,9 @@ def _warm(guest: Guest, modules: Sequence[str]) -> None:
     guest.run(["chown", "user", PLACE], user="root")
     serve = shlex.join([PYTHON, f"{PLACE}/{WARM.name}", "serve", f"{PLACE}/socket", *modules])
     guest.run(f"setsid -f {serve} < /dev/null > /dev/null 2>&1")
-    guest.run(f"timeout 20 sh -c 'until [ -S {PLACE}/socket ]; do sleep 0.01; done'")
+    guest.write(f"{PLACE}/nothing.py", b"", user="root")
+    wait = f"until [ -S {PLACE}/socket ]; do sleep 0.01; done; {PROGRAMS}/python {PLACE}/nothing.py"
+    guest.run(wait, timeout=TIMEOUT)  # its packages write into the home when they are loaded
 
 
 def _does(guest: Guest, script: str, answer: str) -> bool:
