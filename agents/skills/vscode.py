@@ -79,8 +79,9 @@ def run_command(desk: Desk, title: str, effect: Callable[[], Node | None]) -> Sk
         yield from until_still(lambda: _listed(desk, title) is not None, bool)
         entry = _listed(desk, title)
         yield click(entry) if entry else press("escape")
-        yield from until(lambda: not _list_of(desk, PALETTE), "the command palette to close")
-        if entry and (yield from until_still(lambda: effect() is not None, bool, EFFECT)):
+        if not (yield from until_still(lambda: not _list_of(desk, PALETTE), bool)):
+            yield press("escape")  # the click met nothing that closes it
+        elif entry and (yield from until_still(lambda: effect() is not None, bool, EFFECT)):
             return
     raise ActionError(f"{title!r} of the command palette had no effect in {OPENINGS} openings")
 
