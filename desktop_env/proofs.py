@@ -28,7 +28,6 @@ from desktop_env.setup.clean import without_programs
 from desktop_env.setup.steps import prepare
 from desktop_env.solution import Solution, load_blind, load_solution, load_variants
 from desktop_env.task import TaskSpec
-from desktop_env.task_steps import LaunchStep, OpenStep
 from desktop_env.values import FileFacts, MachineSettings, Verdict
 from desktop_env.workbench import PROGRAMS, Workbench, imported
 
@@ -228,7 +227,8 @@ def _on_reference(prover: Prover) -> Iterator[Proof]:
 def _set_up(prover: Prover, guest: Guest) -> Answer:
     desktop = prover.reference.desktop
     prover.prepare(guest, desktop=desktop)
-    opening = 0 if desktop else sum(isinstance(step, LaunchStep | OpenStep) for step in prover.task.setup)
+    carried_out = (prover.task if desktop else without_programs(prover.task)).setup
+    opening = sum(step not in carried_out for step in prover.task.setup)
     done = len(prover.task.setup) - opening
     more = f"; {opening} that open programs are proved on the screen" if opening else ""
     return True, f"all {done} steps reached their post-conditions{more}"

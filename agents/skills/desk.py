@@ -12,9 +12,6 @@ from typing import Any, TypeVar
 from desktop_env.accessibility import Node, parse
 from desktop_env.errors import ActionError
 
-SWITCHES = 3
-"""How often the active window is changed for another one; after that it is only waited for."""
-
 T = TypeVar("T")
 Action = dict[str, Any]
 Skill = Generator[Action | list[Action], None, T]
@@ -24,6 +21,8 @@ PATIENCE = 25
 PAUSE, GROWTH, LONGEST_PAUSE = 1.0, 1.5, 10.0
 """Seconds between the first two looks, and how much longer each pause is than the last, up to so many seconds: a look
 costs a slow machine the time that it needs for its work, and an episode one of its steps."""
+SWITCHES = 3
+"""How often the active window is changed for another one; after that it is only waited for."""
 
 
 class Desk:

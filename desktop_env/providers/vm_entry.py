@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from desktop_env.display.screen import Screen, connect
 from desktop_env.errors import GuestError, GuestTimeout
-from desktop_env.guest.connection import TIMEOUT, Stream, greet, log_in
+from desktop_env.guest.connection import TIMEOUT, Stream, answering, greet, log_in
 from desktop_env.guest.helper import HelperClient
 from desktop_env.guest.keys import MachineKeys, make_keys
 from desktop_env.guest.ssh import SSHGuest
@@ -66,12 +66,9 @@ class VMGuest(SSHGuest):
         """
         stream = Stream(shell)
         transport = greet(stream, (self._keys.host.get_name(),), timeout=TIMEOUT * self.patience)
-        try:
+        with answering(stream, transport, "the guest has no keys of its own"):
             own()
-            log_in(stream, transport, "user", self._keys, (earlier,))
-        except BaseException:
-            transport.close()
-            raise
+        log_in(stream, transport, "user", self._keys, (earlier,))
         self._transports["user"] = (stream, transport)
 
     def _start_helper(self) -> HelperClient:

@@ -172,7 +172,7 @@ def in_the_tree(machine: Machine, program: str) -> bool:
     """Whether a program of Qt has a tree; one that found the accessibility bus busy when it began is started again."""
     with contextlib.suppress(GuestTimeout):
         return wait_until(lambda: f'name="{program}"' in machine.guest.tree().xml, 30, program, interval=0.5)
-    machine.guest.run("pkill -x sqlitebrowser")
+    machine.guest.run(["pkill", "-x", WINDOWS[program]])
     machine.guest.launch(WINDOWS[program])
     wait_for_window(machine, program)
     return False

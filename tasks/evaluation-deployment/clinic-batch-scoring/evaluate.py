@@ -66,9 +66,13 @@ def as_set_up(rows: Patients) -> Table:
     found = []
     for number, row in enumerate(rows, 1):
         grade = str(GRADES[row["tgrade"]]) if number % 6 == 1 else row["tgrade"]
-        plain = [int(cell) if cell.isdecimal() else cell or None for cell in row.values()]
-        found.append(tuple(grade if name == "tgrade" else cell for name, cell in zip(row, plain, strict=True)))
+        found.append(tuple(grade if name == "tgrade" else stored(cell) for name, cell in row.items()))
     return Table(tuple(rows[0]), tuple(found))
+
+
+def stored(cell: str) -> int | str | None:
+    """Give a cell as the database holds it."""
+    return int(cell) if cell.isdecimal() else cell or None
 
 
 def expected(rows: Patients) -> Table:
@@ -87,7 +91,7 @@ def scored(clean: Guest, rows: Patients) -> Fact[Table]:
     base = sqlite3.connect(":memory:")
     names = list(rows[0])
     base.execute(f"CREATE TABLE patients ({', '.join(names)})")
-    values = [tuple(int(cell) if cell.isdecimal() else cell or None for cell in row.values()) for row in rows]
+    values = [tuple(map(stored, row.values())) for row in rows]
     base.executemany(f"INSERT INTO patients VALUES ({', '.join('?' * len(names))})", values)
     base.commit()
     clean.write(OTHER, base.serialize())
