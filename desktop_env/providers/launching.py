@@ -39,6 +39,7 @@ class Launcher:
     """
 
     def __init__(self, order: Mapping[str, Any]) -> None:
+        self._lock: int | None
         self.folder, self._lock = claim(str(order["name"]))
         self._owner = os.getpid()
         try:
@@ -146,7 +147,10 @@ class Launcher:
             os.close(handle)
 
     def stop(self) -> None:
-        """End the container and remove its folder; raises `HostError` when it does not end."""
+        """End the container and remove its folder; a second call does nothing.
+
+        Raises `HostError` when it does not end.
+        """
         if self.foreign:
             return
         _LIVE.discard(self)
@@ -162,8 +166,10 @@ class Launcher:
             self._forget()
 
     def _forget(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
-        os.close(self._lock)
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            os.close(lock)
 
     def disown(self) -> None:
         """Let go of what a forked child has inherited, so that the container still ends with its real owner."""
@@ -171,7 +177,8 @@ class Launcher:
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None and not stream.closed:
                 os.dup2(null, stream.fileno(), inheritable=False)  # not close(): a lock may be held for ever
-        os.dup2(null, self._lock, inheritable=False)
+        if self._lock is not None:
+            os.dup2(null, self._lock, inheritable=False)
         os.close(null)
 
 

@@ -50,6 +50,7 @@ class Address:
         host.write_text(self._host)
         self.host_key = str(paramiko.PKey.from_path(host).fingerprint)
         self._launcher: Launcher | None = None
+        self._turn = threading.Lock()
         self._door = serve(self._carry)
         self._hook = serve(self._renew_for)
         self.renew()
@@ -74,18 +75,19 @@ class Address:
         }
 
     def renew(self) -> None:
-        if self._launcher:
-            self._launcher.stop()
-        public = paramiko.PKey.from_path(self.key)
-        authorized = f"{public.get_name()} {public.get_base64()}\n"
-        order = make_order(
-            f"t{uuid.uuid4().hex[:10]}",
-            [str(layer) for layer in Store.default().get(SETTINGS.image).layers],
-            Limits(),
-            files=machine_files(SETTINGS, authorized, self._host),
-        )
-        launcher = self._launcher = Launcher(order)
-        wait_until(lambda: launcher.exists("ready"), START_TIMEOUT, "desktop in the container")
+        with self._turn:  # a hook that came too late renews it as well
+            if self._launcher:
+                self._launcher.stop()
+            public = paramiko.PKey.from_path(self.key)
+            authorized = f"{public.get_name()} {public.get_base64()}\n"
+            order = make_order(
+                f"t{uuid.uuid4().hex[:10]}",
+                [str(layer) for layer in Store.default().get(SETTINGS.image).layers],
+                Limits(),
+                files=machine_files(SETTINGS, authorized, self._host),
+            )
+            launcher = self._launcher = Launcher(order)
+            wait_until(lambda: launcher.exists("ready"), START_TIMEOUT, "desktop in the container")
 
     def _renew_for(self, client: socket.socket) -> None:
         self.renew()

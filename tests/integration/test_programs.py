@@ -60,6 +60,9 @@ class Größe:
                     raise RuntimeError(f"bad: {e}") from e
 
     def others(self):
+        [
+            1,
+            ]
         a = "👩\u200d💻 👨\u200d👩\u200d👧\u200d👦 😀 e\u0301 n\u0303 o\u0302\u0323 € £ ¥ § °"
         return a + "漢字かなカナ한국어 αβγ ∑∫√ Привет"
 
@@ -158,6 +161,16 @@ def test_vs_code_takes_text_exactly(env: DesktopEnv, name: str, text: str) -> No
     wait_for_text(env.machine.guest, f"/home/user/project/{name}", text)
 
 
+def test_a_new_file_of_vs_code_takes_text_exactly(env: DesktopEnv) -> None:
+    text = 'x = {\n    "a": [\n        1,\n    ],\n    }\n\n(\n\t)\n'  # closing brackets stay where they are
+    open_program(env, "code ~/project", "project - Visual Studio Code")
+    wait_for_node(env.machine.guest, "tree-item", "a.py", "showing")
+    type_into(env, {"action_type": "HOTKEY", "keys": ["ctrl", "n"]})
+    wait_for_node(env.machine.guest, "entry", "", "focused")
+    type_into(env, {"action_type": "TYPING", "text": text})
+    wait_until(lambda: copied(env) == text, PATIENCE, f"{text!r} in the new file", interval=0.5)
+
+
 def test_vs_code_s_terminal_takes_text_exactly(env: DesktopEnv) -> None:
     open_program(env, "code ~/project", "project")
     wait_for_node(env.machine.guest, "tree-item", "a.py", "showing")
@@ -184,6 +197,12 @@ def test_jupyterlab_s_terminal_takes_text_exactly(env: DesktopEnv) -> None:
     type_into(env, {"action_type": "CLICK", "x": button.centre[0], "y": button.centre[1]})
     wait_for_node(env.machine.guest, "entry", "Terminal", "focused")
     type_into_cat(env, PYTHON_FILE)
+
+
+def copied(env: DesktopEnv) -> str:
+    """Give all text of what has the focus, by way of the clipboard."""
+    type_into(env, *({"action_type": "HOTKEY", "keys": ["ctrl", key]} for key in "ac"))
+    return env.machine.guest.clipboard_get()
 
 
 def type_into_cat(env: DesktopEnv, text: str) -> None:
@@ -244,11 +263,7 @@ def test_the_address_bar_takes_text_exactly(env: DesktopEnv) -> None:
     wait_for_node(env.machine.guest, "entry", "Address", "focused")
     type_into(env, {"action_type": "TYPING", "text": line})
 
-    def copied() -> str:
-        type_into(env, *({"action_type": "HOTKEY", "keys": ["ctrl", key]} for key in "ac"))
-        return env.machine.guest.clipboard_get()
-
-    wait_until(lambda: copied() == line, PATIENCE, f"{line!r} in the address bar", interval=0.5)
+    wait_until(lambda: copied(env) == line, PATIENCE, f"{line!r} in the address bar", interval=0.5)
 
 
 def test_chromium_keeps_its_sandbox(env: DesktopEnv) -> None:

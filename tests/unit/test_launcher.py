@@ -183,3 +183,15 @@ def test_what_a_launcher_says_instead_of_starting_is_a_host_error_and_leaves_not
     with pytest.raises(HostError, match=said):
         launching.Launcher({"name": "c1"})
     assert list(launching.machines_dir().iterdir()) == []
+
+
+def test_a_second_stop_closes_nothing_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DESKGYM_HOME", str(tmp_path))
+    script = 'read line; echo \'{"event": "started", "limits": {}}\'; read line'
+    monkeypatch.setattr(launching, "launcher_command", lambda name: ["sh", "-c", script])
+    launcher = launching.Launcher({"name": "c1"})
+    launcher.stop()
+    handles = [os.open(os.devnull, os.O_RDONLY) for _ in range(20)]  # among them the number of its lock
+    launcher.stop()
+    for handle in handles:
+        os.close(handle)

@@ -1,5 +1,6 @@
 """The RFB client against a server that the test plays, byte by byte."""
 
+import contextlib
 import socket
 import struct
 import threading
@@ -24,12 +25,21 @@ class Server:
         self.near, self.far = socket.socketpair()
         self.far.settimeout(5)
         self.width, self.height = width, height
+        self.threads: list[threading.Thread] = []
+
+    def close(self) -> None:
+        """End the connection once what it plays has seen that its far side has gone."""
+        self.near.close()
+        for thread in self.threads:
+            thread.join(10)
+        self.far.close()
 
     def read(self, size: int) -> bytes:
         data = b""
         while len(data) < size:
             piece = self.far.recv(size - len(data))
-            assert piece, "the client closed"
+            if not piece:
+                raise EOFError("the client closed")
             data += piece
         return data
 
@@ -70,8 +80,13 @@ def raw(x: int, y: int, width: int, height: int, value: int) -> bytes:
 
 
 def play(server: Server, script: Callable[[Server], Any]) -> threading.Thread:
-    thread = threading.Thread(target=script, args=(server,), daemon=True)
+    def run() -> None:
+        with contextlib.suppress(EOFError, OSError):  # the client may go at any time
+            script(server)
+
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
+    server.threads.append(thread)
     return thread
 
 
@@ -79,8 +94,7 @@ def play(server: Server, script: Callable[[Server], Any]) -> threading.Thread:
 def server() -> Iterator[Server]:
     server = Server()
     yield server
-    server.far.close()
-    server.near.close()
+    server.close()
 
 
 def opened(server: Server) -> Screen:
