@@ -45,13 +45,13 @@ def focus(desk: Desk) -> Skill[Node]:
 
 
 def marked(command: str, number: int) -> str:
-    """Give the shell line that runs ``command`` and prints, on a line of its own, that it has ended and how."""
+    """Give the shell line that runs ``command`` and prints, at the end of a line, that it has ended and how."""
     return f'{command}; echo "ended-{number}"-$?\n'
 
 
 def ended(desk: Desk, number: int) -> str | None:
     """Give the exit code when the line of `marked` with this number has ended, in whichever terminal."""
-    pattern = re.compile(rf"^ended-{number}-(\d+)\s*$", re.MULTILINE)
+    pattern = re.compile(rf"ended-{number}-(\d+)\s*$", re.MULTILINE)
     for node in desk.nodes:
         for text in (node.text, node.name):
             if found := pattern.search(text):

@@ -148,7 +148,7 @@ def test_a_shell_line_counts_as_ended_by_its_output_alone() -> None:
     typed = player.sees(window("Terminal", node("terminal", "Terminal", "focused")))["text"]
     assert waits(player.sees(window("Terminal", node("terminal", "Terminal", text=f"$ {typed}"))))
     with pytest.raises(ActionError, match="'false' ended with 1"):
-        player.sees(window("Terminal", node("terminal", "Terminal", text=f"$ {typed}ended-3-1\n$ ")))
+        player.sees(window("Terminal", node("terminal", "Terminal", text=f"$ {typed}no newlineended-3-1\n$ ")))
 
 
 def test_a_page_counts_as_read_when_its_text_shows() -> None:
