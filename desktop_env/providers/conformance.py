@@ -118,6 +118,40 @@ def endless_output_is_cut(bench: Bench) -> None:
     assert len(result.stdout) == 1000
 
 
+CALCULATE = """
+import math
+import numpy as np
+import pandas as pd
+
+random = np.random.default_rng(0)
+for size in (2, 17, 64, 257, 1000):
+    for kind in ("f8", "f4", "i8", "i4", "u4"):
+        x = (1000 * random.normal(size=size)).astype(kind)
+        right = sorted(x.tolist())
+        found = {
+            "sort": np.sort(x).tolist() == right,
+            "argsort": x[np.argsort(x)].tolist() == right,
+            "argpartition": x[np.argpartition(x, size // 2)[size // 2]] == right[size // 2],
+            "argmax": x[x.argmax()] == right[-1],
+            "mask": x[x > 0].tolist() == [value for value in x.tolist() if value > 0],
+            "sum": math.isclose(x.sum(dtype="f8"), math.fsum(right), abs_tol=1e-6 * size),
+            "exp": np.allclose(np.exp(x % 7.0), [math.exp(value % 7.0) for value in x.tolist()], rtol=1e-5),
+            "sort_values": pd.Series(x).sort_values().tolist() == right,
+        }
+        print(*(f"{name} of {size} {kind}" for name, fine in found.items() if not fine), sep="\\n", end="")
+m = random.normal(size=(40, 40))
+if not np.allclose(m @ np.linalg.solve(m, m[0]), m[0]):
+    print("solve")
+"""
+
+
+@case
+def calculations_are_right(bench: Bench) -> None:
+    """An emulated processor may calculate wrongly, and whoever sorted by it would be scored for that."""
+    result = bench.machine.guest.run(["python", "-c", CALCULATE], timeout=180)
+    assert (result.stdout, result.exit_code) == ("", 0), result
+
+
 # files
 
 

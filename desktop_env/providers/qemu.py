@@ -26,7 +26,7 @@ from desktop_env.providers.closing import close_all
 from desktop_env.providers.launching import reap
 from desktop_env.providers.qmp import MonitorError
 from desktop_env.providers.snapshots import Moment, Moments, Snapshot, Snapshots
-from desktop_env.providers.vm_definition import choose_accelerator
+from desktop_env.providers.vm_definition import Accelerator, choose_accelerator
 from desktop_env.providers.vm_entry import Look, VMGuest, enter, require_desktop, rest
 from desktop_env.providers.vm_host import copy, make_overlay, require_host
 from desktop_env.providers.vm_link import Door
@@ -195,7 +195,6 @@ class QemuProvider:
         self._free: list[Slot] = []
         self._lock = threading.Lock()
         self._closed = False
-        self._told = False
 
     def start(self, settings: MachineSettings) -> Machine:
         """Restore a fresh desktop and return when it can be used; the first one of its kind boots before.
@@ -273,9 +272,7 @@ class QemuProvider:
         store = self._store or Store.default()
         image = store.get(settings.image)
         accelerator = choose_accelerator()
-        if not self._told:
-            self._told = True
-            (logger.warning if accelerator.name == "tcg" else logger.info)("virtual machines: %s", accelerator.note)
+        _tell(accelerator)
         return Plan(settings, disks.get_disk(store, image), disks.get_kernel(store), accelerator, self.name)
 
     def _boot(self, plan: Plan, work: Path) -> Snapshot:
@@ -350,6 +347,12 @@ class QemuProvider:
             free, self._free = self._free, []
         for slot in free:
             slot.end()
+
+
+@functools.cache
+def _tell(accelerator: Accelerator) -> None:
+    """Say what runs the machines, once in a process."""
+    (logger.warning if accelerator.name == "tcg" else logger.info)("virtual machines: %s", accelerator.note)
 
 
 def _await_desktop(plan: Plan, emulator: Running, door: Door) -> None:
