@@ -59,7 +59,7 @@ def from_code(code: str, position: t.Point | None = None) -> tuple[t.Action, ...
     except SyntaxError as error:
         raise ActionError(f"line {error.lineno or 1}: {error.msg}; {_FORMS}") from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise ActionError(f"code that cannot be read: {error or type(error).__name__}") from error
+        raise ActionError(f"code that cannot be read: {str(error) or type(error).__name__}") from error
     if not reader.found and not reader.harmless:
         raise ActionError(f"no action in it; {_SUPPORTED}")
     return tuple(reader.found)

@@ -111,7 +111,7 @@ def answering(stream: Stream, transport: paramiko.Transport, what: str) -> Itera
     except (paramiko.SSHException, EOFError, OSError) as error:
         transport.close()
         kind = GuestTimeout if stream.expired or "timeout" in str(error).lower() else GuestError
-        raise kind(f"{what}: {error or type(error).__name__}") from error
+        raise kind(f"{what}: {str(error) or type(error).__name__}") from error
     except BaseException:
         transport.close()
         raise

@@ -183,7 +183,7 @@ class SSHGuest:
             if stream.expired or isinstance(error, TimeoutError) or "timeout" in str(error).lower():
                 transport.close()  # the next call tries a new connection
                 raise GuestTimeout(f"the guest does not answer: {what[:80]}") from error
-            raise GuestError(f"the connection to the guest broke: {error or type(error).__name__}") from error
+            raise GuestError(f"the connection to the guest broke: {str(error) or type(error).__name__}") from error
         finally:
             stream.deadline = None
 

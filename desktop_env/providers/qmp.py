@@ -82,7 +82,7 @@ class QMP:
             self._broken = f"no answer to {command} within {timeout:g} s"
             raise GuestTimeout(self._broken) from error
         except (OSError, EOFError, ValueError) as error:
-            self._broken = f"{command}: {error or type(error).__name__}"
+            self._broken = f"{command}: {str(error) or type(error).__name__}"
             raise GuestError(f"QEMU has ended, at {self._broken}") from error
         if "error" in answer:
             raise MonitorError(f"QEMU refuses {command}: {answer['error'].get('desc')}")

@@ -280,6 +280,16 @@ def test_chromium_keeps_its_sandbox(env: DesktopEnv) -> None:
     assert "--no-sandbox" not in env.machine.guest.run("ps -eo args").stdout
 
 
+def test_no_page_puts_a_question_over_its_window(env: DesktopEnv) -> None:
+    asked = ["local-fonts", "geolocation", "notifications"]
+    page = f"Promise.all({asked}.map(name => navigator.permissions.query({{name}})))"
+    title = f"{page}.then(found => document.title = 'answers ' + found.map(each => each.state))"
+    env.machine.guest.write("/home/user/page/index.html", f"<script>{title}</script>".encode())
+    env.machine.guest.launch("python -m http.server 8123 --bind 127.0.0.1 --directory ~/page")
+    wait_until(lambda: env.machine.guest.run("curl -s http://127.0.0.1:8123/").ok, PATIENCE, "the server")
+    open_program(env, "google-chrome http://127.0.0.1:8123/", "answers denied,denied,denied")
+
+
 def test_a_focused_editor_and_terminal_are_still(env: DesktopEnv) -> None:
     open_program(env, "xfce4-terminal", "Terminal")
     open_program(env, "code ~/project/a.py", "a.py")
