@@ -33,6 +33,7 @@ PROVIDERS = ["qemu", pytest.param("libvirt", marks=pytest.mark.slow)]
 QUICK = {
     "commands_run_as_user_in_the_session",
     "user_has_no_sudo_unless_granted",
+    "calculations_are_right",
     "odd_names_are_just_names",
     "what_is_no_readable_file_is_refused",
     "typing_reaches_a_program",
