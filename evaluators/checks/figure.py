@@ -242,19 +242,22 @@ def boxes(name: str, found: Figure, groups: Mapping[str, Sequence[float]], toler
 def error_bars(
     name: str, found: Figure, expected: Mapping[Any, tuple[float, float]], tolerance: Tolerance = NEAR
 ) -> Finding:
-    """Find whether some error bar reaches from the low to the high end of each of these (matplotlib only).
+    """Find whether an error bar at each of these places reaches from the low to the high end (matplotlib only).
 
-    A line from end to end, as seaborn draws it, is one as well. Codes: ``wrong_kind``, ``wrong_data``.
+    A place is a key, or the first part of one; where the figure tells it as a number, it may be that of any name. A
+    line from end to end, as seaborn draws it, is an error bar as well. Codes: ``wrong_kind``, ``wrong_data``.
     """
-    drawn = [row[1:] for mark in found.marks("error") for row in mark.data.rows]
+    drawn = [tuple(row) for mark in found.marks("error") for row in mark.data.rows]
     for mark in found.marks("line"):
         heights = [row[1] for row in mark.data.rows if isinstance(row[1], int | float)]
-        drawn += [(min(heights), max(heights))] if heights else []
+        drawn += [(mark.data.rows[0][0], min(heights), max(heights))] if heights else []
     if not drawn:
         return kind(name, found, "error")
-    for place, ends in expected.items():
-        if not any(all(same_cell(*pair, tolerance) for pair in zip(own, ends, strict=True)) for own in drawn):
-            return bad(name, "wrong_data", f"{show(place)}: expected an error bar over {show(ends)}, found none there")
+    for key, ends in expected.items():
+        place = key[0] if isinstance(key, tuple) else key
+        there = [row[1:] for row in drawn if _same_place(row[0], place, NEAR) or isinstance(row[0], int | float)]
+        if not any(all(same_cell(*pair, tolerance) for pair in zip(own, ends, strict=True)) for own in there):
+            return bad(name, "wrong_data", f"{show(key)}: expected an error bar over {show(ends)}, found none there")
     return ok(name, f"all {len(expected)} error bars are right")
 
 

@@ -150,6 +150,8 @@ def test_other_kinds(drawn: Guest) -> None:
         figures.axis_label("no bar", chart("pie.png"), "color", "Mean"),
         figures.pie("pie", chart("pie.png"), {"a": 11, "b": 30}),
         figures.error_bars("errors", chart("errors.png"), {**errors, "a": (3.0, 6.0)}),
+        figures.error_bars("places", chart("errors.png"), {"a": errors["b"], "b": errors["a"]}),
+        figures.error_bars("seaborn", chart("errors_seaborn.png"), {"a": whole["b"]}),
         figures.error_bars("none", chart("heat.png"), errors),
     ):
         assert not finding.passed
