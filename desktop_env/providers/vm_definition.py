@@ -31,7 +31,7 @@ itself, which is how a real processor copies best, is the slowest way here."""
 LEFT_OUT = ("erms", "smap", "avx", "avx2", "f16c", "fma", "vaes")
 """Features that an emulated processor is without: copying by an instruction that repeats itself, and a guard that is
 switched twice for each system call, which both cost more than all that they are for; and wide vectors, with which QEMU
-7.2 calculates wrongly (numpy's ``argsort`` gave another order) and slowly."""
+7.2 calculates wrongly (numpy's ``argsort`` gave another order)."""
 DEVICES = (
     *("-device", "virtio-blk-pci,drive=disk", "-device", "virtio-net-pci,netdev=net,romfile="),
     *("-object", "rng-random,id=rng,filename=/dev/urandom", "-device", "virtio-rng-pci,rng=rng"),
