@@ -99,3 +99,8 @@ class JudgeError(DeskgymError):
 def status_of(error: DeskgymError) -> str:
     """Give the episode status that names who is to blame for ``error``."""
     return error.status
+
+
+def told(error: BaseException) -> str:
+    """Give what ``error`` says, or its kind where it says nothing."""
+    return str(error) or type(error).__name__

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from desktop_env.actions import types as t
 from desktop_env.actions.forms import SPECIAL
 from desktop_env.actions.functions import FUNCTIONS, MAX_NUMBER, MAX_STEPS, as_list, bind, is_number
-from desktop_env.errors import ActionError
+from desktop_env.errors import ActionError, told
 
 MAX_CODE = 2 << 20
 _MAX_LENGTH = 1 << 20
@@ -59,7 +59,7 @@ def from_code(code: str, position: t.Point | None = None) -> tuple[t.Action, ...
     except SyntaxError as error:
         raise ActionError(f"line {error.lineno or 1}: {error.msg}; {_FORMS}") from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise ActionError(f"code that cannot be read: {str(error) or type(error).__name__}") from error
+        raise ActionError(f"code that cannot be read: {told(error)}") from error
     if not reader.found and not reader.harmless:
         raise ActionError(f"no action in it; {_SUPPORTED}")
     return tuple(reader.found)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import paramiko
 
-from desktop_env.errors import GuestError, GuestTimeout
+from desktop_env.errors import GuestError, GuestTimeout, told
 from desktop_env.guest.keys import MachineKeys
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def answering(stream: Stream, transport: paramiko.Transport, what: str) -> Itera
     except (paramiko.SSHException, EOFError, OSError) as error:
         transport.close()
         kind = GuestTimeout if stream.expired or "timeout" in str(error).lower() else GuestError
-        raise kind(f"{what}: {str(error) or type(error).__name__}") from error
+        raise kind(f"{what}: {told(error)}") from error
     except BaseException:
         transport.close()
         raise

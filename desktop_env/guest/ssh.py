@@ -20,7 +20,7 @@ from typing import TypeVar
 
 import paramiko
 
-from desktop_env.errors import FileRefused, GuestError, GuestTimeout, HostError, UsageError
+from desktop_env.errors import FileRefused, GuestError, GuestTimeout, HostError, UsageError, told
 from desktop_env.guest.connection import TIMEOUT, Stream, open_connection
 from desktop_env.guest.forward import forward_port
 from desktop_env.guest.helper import HelperClient
@@ -183,7 +183,7 @@ class SSHGuest:
             if stream.expired or isinstance(error, TimeoutError) or "timeout" in str(error).lower():
                 transport.close()  # the next call tries a new connection
                 raise GuestTimeout(f"the guest does not answer: {what[:80]}") from error
-            raise GuestError(f"the connection to the guest broke: {str(error) or type(error).__name__}") from error
+            raise GuestError(f"the connection to the guest broke: {told(error)}") from error
         finally:
             stream.deadline = None
 

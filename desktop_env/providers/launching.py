@@ -168,8 +168,7 @@ class Launcher:
     def _forget(self) -> None:
         lock, self._lock = self._lock, None
         if lock is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            os.close(lock)
+            release(self.folder, lock)
 
     def disown(self) -> None:
         """Let go of what a forked child has inherited, so that the container still ends with its real owner."""
@@ -239,6 +238,12 @@ def claim(machine_id: str) -> tuple[Path, int]:
         ) from error
 
 
+def release(folder: Path, lock: int) -> None:
+    """Remove a machine's folder and let go of its lock."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.close(lock)
+
+
 def _lock(folder: Path) -> int | None:
     """Lock a folder; None when somebody else holds it, or it is gone."""
     try:
@@ -273,7 +278,6 @@ def reap() -> list[Path]:
     for path in leftovers():
         lock = _lock(path)
         if lock is not None:
-            shutil.rmtree(path, ignore_errors=True)
-            os.close(lock)
+            release(path, lock)
             removed.append(path)
     return removed

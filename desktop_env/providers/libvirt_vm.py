@@ -28,7 +28,7 @@ import libvirt_qemu
 
 from desktop_env.errors import GuestError, GuestTimeout, HostError, InfraError
 from desktop_env.protocols import Machine
-from desktop_env.providers.launching import leftovers
+from desktop_env.providers.launching import leftovers, release
 from desktop_env.providers.qemu import QemuProvider
 from desktop_env.providers.qmp import MonitorError, human
 from desktop_env.providers.vm_definition import DEVICES, LEFT_OUT, QEMU, TRANSLATED, Definition
@@ -228,8 +228,7 @@ class Domain:
                 with contextlib.suppress(libvirt.libvirtError, GuestError):  # it is gone already
                     self._calls(self._connection.close, STOP_TIMEOUT, "let go")
             self._calls.close()
-            shutil.rmtree(self.folder, ignore_errors=True)
-            os.close(self._lock)
+            release(self.folder, self._lock)
             self._lock = None
 
     def _destroy(self) -> None:

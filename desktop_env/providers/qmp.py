@@ -7,7 +7,7 @@ import socket
 import time
 from typing import Any, Protocol
 
-from desktop_env.errors import GuestError, GuestTimeout, InfraError
+from desktop_env.errors import GuestError, GuestTimeout, InfraError, told
 
 MAX_BUFFERED = 16 << 20
 
@@ -82,7 +82,7 @@ class QMP:
             self._broken = f"no answer to {command} within {timeout:g} s"
             raise GuestTimeout(self._broken) from error
         except (OSError, EOFError, ValueError) as error:
-            self._broken = f"{command}: {str(error) or type(error).__name__}"
+            self._broken = f"{command}: {told(error)}"
             raise GuestError(f"QEMU has ended, at {self._broken}") from error
         if "error" in answer:
             raise MonitorError(f"QEMU refuses {command}: {answer['error'].get('desc')}")

@@ -16,6 +16,7 @@ from typing import IO, Protocol
 
 from desktop_env.errors import HostError, InfraError
 from desktop_env.paths import state_dir
+from desktop_env.providers.launching import release
 from desktop_env.providers.qmp import QMP, Monitor, MonitorError, human
 from desktop_env.providers.vm_definition import Definition
 
@@ -145,10 +146,9 @@ class Emulator:
             raise HostError(f"QEMU {self.process.pid} does not end") from error
 
     def _forget(self) -> None:
-        if self._lock is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            os.close(self._lock)
-            self._lock = None
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            release(self.folder, lock)
 
 
 def keep_log(definition: Definition) -> Path:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
 import uuid
 from collections.abc import Callable, Container
 from pathlib import Path
 
 from desktop_env.errors import HostError
-from desktop_env.providers.launching import claim
+from desktop_env.providers.launching import claim, release
 from desktop_env.providers.qmp import silent
 from desktop_env.providers.snapshots import Moment, Moments
 from desktop_env.providers.vm_definition import Definition
@@ -56,8 +54,7 @@ class Slot:
         try:
             definition = define(name, folder)
         except BaseException as error:
-            shutil.rmtree(folder, ignore_errors=True)
-            os.close(lock)
+            release(folder, lock)
             if isinstance(error, OSError):
                 raise HostError(f"a virtual machine's files cannot be written: {error}") from error
             raise
